@@ -1,0 +1,33 @@
+# The static library: every layer below src/, and the headers in include/.
+
+include_guard(GLOBAL)
+
+find_package(Threads REQUIRED)
+
+if(FALLOW_CHECKED)
+  set(fallow_checked_literal true)
+else()
+  set(fallow_checked_literal false)
+endif()
+set(fallow_generated_include "${PROJECT_BINARY_DIR}/include")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/build_config.h.in"
+               "${fallow_generated_include}/fallow/detail/build_config.h" @ONLY)
+
+# From the lowest layer up. heap, profile and device stand side by side.
+set(fallow_layers platform telemetry heap profile device)
+
+add_library(fallow STATIC)
+add_library(fallow::fallow ALIAS fallow)
+foreach(layer IN LISTS fallow_layers)
+  fallow_sources(layer_sources src/${layer})
+  target_sources(fallow PRIVATE ${layer_sources})
+endforeach()
+
+target_compile_features(fallow PUBLIC cxx_std_20)
+target_compile_options(fallow PRIVATE ${fallow_warnings})
+target_include_directories(
+  fallow
+  PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+         "$<BUILD_INTERFACE:${fallow_generated_include}>"
+  PRIVATE "${PROJECT_SOURCE_DIR}/src")
+target_link_libraries(fallow PUBLIC Threads::Threads)

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "fallow/make.h"
+
+namespace fallow {
+
+/// Allocates in a loop with the bump pointers in registers.
+///
+///     AllocationCursor cursor(mutator);
+///     for (…) previous = std::exchange(last, cursor.make<Node>(live(previous, last), …));
+///
+/// The cursor takes a piece of the mutator's nursery (at most 64 KiB at a time) and gives the rest
+/// back when it goes out of scope, or takes the next piece when it is used up; stop requests are
+/// served at those points, within some microseconds. Other allocations of the same mutator,
+/// collections included, may happen while it is open. Keep it on the stack of one function so that
+/// the compiler can hold it in registers. Same errors and rules as make().
+class AllocationCursor {
+ public:
+  explicit AllocationCursor(Mutator& mutator) : mutator_(mutator) {}
+  ~AllocationCursor() {
+    if (free_ != kEmpty) close(mutator_, free_, limit_);
+  }
+  AllocationCursor(const AllocationCursor&) = delete;
+  AllocationCursor& operator=(const AllocationCursor&) = delete;
+
+  template <class T, class... Ts, class... Args>
+  [[gnu::always_inline]] Ref<T> make(const Live<Ts...>& live, Args&&... args) {
+    detail::check_managed_type<T>();
+    static_assert(!(detail::kIsTemporaryRef<Args&&> || ...),
+                  "a temporary Ref would be stale in the constructor: list it in live(...)");
+    static_assert(alignof(T) <= kObjectGranule, "the cursor allocates 8-byte aligned types");
+    constexpr std::size_t kBytes = detail::object_bytes<T>();
+    std::uintptr_t start = free_;
+    const std::uintptr_t next = start + kBytes;
+    if (next > limit_) [[unlikely]] {
+      const Piece piece = live.across(
+          mutator_, [&mutator = mutator_, free = free_, limit = limit_] {
+            return refill(mutator, free, limit, kBytes);
+          });
+      start = piece.object;
+      free_ = piece.free;
+      limit_ = piece.limit;
+    } else {
+      free_ = next;
+    }
+    return detail::construct<T>(mutator_, start, std::forward<Args>(args)...);
+  }
+
+  template <class T, class... Args>
+    requires(!(detail::kIsLive<std::remove_cvref_t<Args>> || ...))
+  [[gnu::always_inline]] Ref<T> make(Args&&... args) {
+    return make<T>(Live<>(), std::forward<Args>(args)...);
+  }
+
+ private:
+  /// No piece: any size is past the limit, and no piece begins here.
+  static constexpr std::uintptr_t kEmpty = 16;
+
+  struct Piece {
+    std::uintptr_t object;
+    std::uintptr_t free;
+    std::uintptr_t limit;
+  };
+
+  [[gnu::cold, gnu::noinline]] static Piece refill(Mutator& mutator, std::uintptr_t free,
+                                                   std::uintptr_t limit, std::size_t bytes);
+  static void close(Mutator& mutator, std::uintptr_t free, std::uintptr_t limit) noexcept;
+
+  Mutator& mutator_;
+  std::uintptr_t free_ = kEmpty;
+  std::uintptr_t limit_ = kEmpty;
+};
+
+}  // namespace fallow

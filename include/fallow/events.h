@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace fallow {
+
+/// Facts of one minor collection.
+struct MinorEvent {
+  std::uint64_t number;           ///< 1, 2, … in the heap
+  std::uint64_t wall_ns;          ///< all mutators stopped
+  std::uint64_t cpu_ns;           ///< of the collecting thread
+  std::size_t nursery_bytes;      ///< nursery in use before
+  std::size_t surviving_bytes;    ///< promoted, large objects included
+  std::size_t remembered_slots;   ///< old slots and cards looked at
+  std::size_t used_bytes;         ///< old space and large objects afterwards
+};
+
+/// Facts of one full collection.
+struct FullEvent {
+  std::uint64_t number;
+  std::uint64_t wall_ns;
+  std::uint64_t cpu_ns;
+  std::size_t used_bytes_before;
+  std::size_t used_bytes_after;
+  std::size_t next_full_at;
+};
+
+/// A mutator that did not answer a stop request in time.
+struct StuckMutatorEvent {
+  std::string_view mutator;   ///< its name
+  std::uint64_t thread_id;    ///< of the operating system
+  std::uint64_t waited_ns;
+};
+
+/// Told about collections, in the order in which they happen. Any number of listeners may be
+/// registered (Heap::add_listener). Called on the collecting thread: minor and full collections
+/// after the mutators have been resumed … except on_stuck_mutator, which is called while the
+/// collector waits. A listener must not use the heap or throw.
+class EventListener {
+ public:
+  virtual ~EventListener() = default;
+  virtual void on_minor(const MinorEvent&) {}
+  virtual void on_full(const FullEvent&) {}
+  virtual void on_stuck_mutator(const StuckMutatorEvent&) {}
+};
+
+}  // namespace fallow

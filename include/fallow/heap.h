@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fallow/events.h"
+#include "fallow/options.h"
+#include "fallow/statistics.h"
+
+namespace fallow {
+
+namespace detail {
+class HeapCore;
+struct HeapAccess;
+}  // namespace detail
+
+/// What Heap::verify found. No complaints means that every invariant holds.
+struct VerifyReport {
+  std::size_t objects = 0;      ///< reachable
+  std::size_t bytes = 0;        ///< of reachable objects
+  std::size_t old_objects = 0;  ///< reachable outside the nursery
+  std::vector<std::string> complaints;
+};
+
+/// A precise, generational, garbage-collected heap for one process.
+///
+/// Threads work in it through a Mutator each. New objects are bump-allocated in a nursery; a minor
+/// collection copies the survivors into an old space that does not move; a full collection marks
+/// (snapshot at the beginning) and sweeps lazily. Several heaps may exist; objects of one must not
+/// refer to objects of another. All members are thread-safe. Survives fork in the forking thread.
+class Heap {
+ public:
+  /// Throws OptionError for bad options and StartupError when the system refuses memory.
+  explicit Heap(const HeapOptions& options = HeapOptions::from_environment());
+  /// All mutators and Globals must be gone. If one is not, the heap's memory is left in place (a
+  /// running thread may use it), and a checked build stops the program.
+  ~Heap();
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  /// A full collection of everything, now. The calling thread may have a mutator here or none.
+  /// Cost: proportional to live objects.
+  void collect();
+  /// A minor collection, now. Cost: proportional to young survivors and remembered slots.
+  void collect_minor();
+
+  /// O(1) but for the percentiles of pauses.
+  [[nodiscard]] HeapStatistics statistics() const;
+  /// The options in force, with chosen values filled in.
+  [[nodiscard]] const HeapOptions& options() const noexcept;
+
+  /// Registers a listener; it stays until removed. Not to be called from a listener.
+  void add_listener(EventListener& listener);
+  /// After the return the listener is not called again.
+  void remove_listener(EventListener& listener);
+
+  /// Stops all mutators and checks every invariant with code that the collector does not share.
+  /// Slow: meant for tests and diagnostics.
+  [[nodiscard]] VerifyReport verify();
+
+ private:
+  friend struct detail::HeapAccess;
+  friend class Mutator;
+  std::unique_ptr<detail::HeapCore> core_;
+};
+
+namespace detail {
+struct HeapAccess {
+  static HeapCore& core(Heap& heap) noexcept { return *heap.core_; }
+};
+}  // namespace detail
+
+}  // namespace fallow

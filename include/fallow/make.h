@@ -1,0 +1,84 @@
+#pragma once
+
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "fallow/live.h"
+#include "fallow/mutator.h"
+#include "fallow/type.h"
+
+namespace fallow {
+
+namespace detail {
+
+template <class T>
+constexpr void check_managed_type() {
+  static_assert(std::is_base_of_v<Object, T>, "a managed type derives from fallow::Object");
+  static_assert(!std::is_polymorphic_v<T>, "a managed type has no virtual functions");
+  static_assert(std::is_trivially_destructible_v<T>,
+                "a managed type has a trivial destructor: memory dies without a visit");
+}
+
+/// The bump: load free, add, compare with limit, store free. Everything else is the slow path.
+template <std::size_t Bytes, std::size_t Alignment, class... Ts>
+[[gnu::always_inline]] inline std::uintptr_t allocate_fixed(const MutatorAt& at,
+                                                            const Live<Ts...>& live) {
+  Mutator& mutator = at.mutator;
+  if constexpr (kChecked) check_mutator_use(mutator, "make");
+  std::uintptr_t start = MutatorAccess::free(mutator);
+  if constexpr (Alignment > kObjectGranule) start = (start + Alignment - 1) & ~(Alignment - 1);
+  const std::uintptr_t next = start + Bytes;
+  if (next > MutatorAccess::limit(mutator).load(std::memory_order_relaxed)) [[unlikely]] {
+    return live.across(mutator, [&] {
+      if constexpr (kChecked) return allocate_slow_at(mutator, Bytes, Alignment, at.where);
+      return allocate_slow(mutator, Bytes, Alignment);
+    });
+  }
+  MutatorAccess::free(mutator) = next;
+  return start;
+}
+
+template <class T, class... Args>
+[[gnu::always_inline]] inline Ref<T> construct(Mutator& mutator, std::uintptr_t memory,
+                                               Args&&... args) {
+  [[maybe_unused]] const ConstructionScope<kChecked> scope(mutator);
+  T* const object = ::new (reinterpret_cast<void*>(memory)) T(std::forward<Args>(args)...);
+  ObjectAccess::set_header(object, reinterpret_cast<std::uintptr_t>(&descriptor_of<T>()));
+  return Ref<T>(object);
+}
+
+}  // namespace detail
+
+/// Creates a T from `args` in the heap of `mutator`; may collect. Refs named in `live` survive and
+/// may be passed on as arguments, and so may Locals; any other Ref is stale afterwards.
+///
+/// The constructor runs on memory that is not zeroed and must not allocate. Cost: a handful of
+/// instructions (DESIGN H2); the slow path is cold and never returns null. Throws OutOfMemory, and
+/// whatever the constructor throws (the memory is then garbage). Call on the mutator's thread.
+template <class T, class... Ts, class... Args>
+[[gnu::always_inline]] inline Ref<T> make(detail::MutatorAt at, const Live<Ts...>& live,
+                                          Args&&... args) {
+  detail::check_managed_type<T>();
+  static_assert(!(detail::kIsTemporaryRef<Args&&> || ...),
+                "a temporary Ref would be stale in the constructor: name it and list it in "
+                "live(...), or pass a Local");
+  constexpr std::size_t alignment = alignof(T) > kObjectGranule ? 16 : kObjectGranule;
+  const std::uintptr_t memory =
+      detail::allocate_fixed<detail::object_bytes<T>(), alignment>(at, live);
+  return detail::construct<T>(at.mutator, memory, std::forward<Args>(args)...);
+}
+
+/// The same without Refs to keep.
+template <class T, class... Args>
+  requires(!(detail::kIsLive<std::remove_cvref_t<Args>> || ...))
+[[gnu::always_inline]] inline Ref<T> make(detail::MutatorAt at, Args&&... args) {
+  return make<T>(at, Live<>(), std::forward<Args>(args)...);
+}
+
+/// Creates an object of a type built at run time; all bytes behind the header are zero. `length` is
+/// the number of items for types with a variable part, else 0. Throws SizeError and OutOfMemory.
+[[nodiscard]] Ref<Object> allocate_object(detail::MutatorAt at, const TypeDescriptor& type,
+                                          std::size_t length = 0);
+
+}  // namespace fallow

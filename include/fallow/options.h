@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace fallow {
+
+/// How a heap behaves. Plain data: set members, then pass it to Heap. from_environment() starts from
+/// the defaults and applies the FALLOW_* variables; docs/options.md lists them all with units and
+/// ranges. Zero means "choose" where a comment says so.
+struct HeapOptions {
+  /// Bytes of nursery shared by all mutators of the heap, 4 KiB … 1 GiB. 0: chosen from the caches.
+  std::size_t nursery_bytes = 0;
+  /// Ceiling of the bytes that the heap takes from the system. 0: none.
+  std::size_t hard_limit_bytes = 0;
+  /// A full collection starts when the old space has grown by this factor since the last, 1.1 … 10.
+  double growth_factor = 1.82;
+  /// … but after at most this many bytes of growth. 0: no cap.
+  std::size_t growth_cap_bytes = 0;
+  /// … and never below this many bytes of old space. 0: chosen from the nursery.
+  std::size_t growth_floor_bytes = 0;
+  /// Bytes of address space for the slots of Locals of each mutator; pages are used on demand.
+  std::size_t slot_stack_bytes = std::size_t{8} << 20;
+  /// A stop request that waits longer than this reports the mutator that does not poll.
+  std::uint64_t stop_warning_microseconds = 1'000'000;
+  /// Ask for huge pages for the nursery and the collector's tables.
+  bool huge_pages = true;
+
+  /// Diagnostics; each says on standard error that it is active.
+  /// Collect at every n-th allocation on average. 0: off.
+  std::size_t zeal = 0;
+  /// Seed of the schedule of zeal.
+  std::uint64_t zeal_seed = 1;
+  /// Number of nurseries that take turns, the idle ones inaccessible, so that stale references
+  /// fault. 0 or 1: off.
+  std::size_t rotating_nurseries = 0;
+  /// Fill unused nursery and free cells with a pattern. Always on in checked builds.
+  bool poison = false;
+  /// Run the verifier before and after every collection.
+  bool verify = false;
+
+  /// Defaults with the FALLOW_* environment variables applied. Throws OptionError for a value that
+  /// cannot be read or is out of range.
+  static HeapOptions from_environment();
+  /// Throws OptionError if a member is out of range.
+  void validate() const;
+};
+
+/// All options as a Markdown table: name, variable, unit, default, range, meaning.
+std::string options_as_markdown();
+
+}  // namespace fallow

@@ -1,0 +1,198 @@
+#include <algorithm>
+
+#include "fallow/cursor.h"
+#include "fallow/errors.h"
+#include "heap/heap_core.h"
+
+namespace fallow::detail {
+
+namespace {
+/// Young large objects of so many bytes start a minor collection, if the nursery is not larger.
+constexpr std::size_t kSmallestYoungLargeLimit = std::size_t{8} << 20;
+/// Full collections that one allocation runs before it fails.
+constexpr std::size_t kFullCollectionsBeforeFailure = 2;
+}  // namespace
+
+std::size_t young_large_limit(std::size_t nursery_bytes) noexcept {
+  return std::max(nursery_bytes, kSmallestYoungLargeLimit);
+}
+
+std::uintptr_t allocate_slow(Mutator& mutator, std::size_t bytes, std::size_t alignment) {
+  return MutatorAccess::core(mutator).allocate_slow(MutatorAccess::state(mutator), bytes,
+                                                    alignment);
+}
+
+std::uintptr_t allocate_slow_at(Mutator& mutator, std::size_t bytes, std::size_t alignment,
+                                const std::source_location& where) {
+  MutatorAccess::state(mutator).site = where;
+  return allocate_slow(mutator, bytes, alignment);
+}
+
+void HeapCore::rearm(MutatorState& state) noexcept {
+  Mutator& mutator = *state.mutator;
+  // Zeal sees every allocation: nothing fits below the limit.
+  const std::uintptr_t limit =
+      state.zeal.active() ? MutatorAccess::free(mutator) : state.chunk_end;
+  MutatorAccess::limit(mutator).exchange(limit, std::memory_order_seq_cst);
+  if (world_.stop_requested()) MutatorAccess::limit(mutator).store(0, std::memory_order_seq_cst);
+}
+
+void HeapCore::safepoint(MutatorState& state) noexcept {
+  if (world_.stop_requested()) world_.safepoint(&state);
+  rearm(state);
+}
+
+std::uintptr_t HeapCore::allocate_slow(MutatorState& state, std::size_t bytes,
+                                       std::size_t alignment) {
+  Mutator& mutator = *state.mutator;
+  if (world_.stop_requested()) world_.safepoint(&state);
+  if (state.zeal.active()) zeal(state);
+  if (bytes > max_nursery_object_) {
+    const std::uintptr_t object = allocate_large(state, bytes);
+    rearm(state);
+    return object;
+  }
+  make_room(state, bytes + (alignment > kObjectGranule ? kObjectGranule : 0));
+  std::uintptr_t start = MutatorAccess::free(mutator);
+  if (alignment > kObjectGranule) start = (start + alignment - 1) & ~(alignment - 1);
+  MutatorAccess::free(mutator) = start + bytes;
+  rearm(state);
+  return start;
+}
+
+void HeapCore::make_room(MutatorState& state, std::size_t bytes) {
+  std::size_t full_collections = 0;
+  while (state.chunk_end - MutatorAccess::free(*state.mutator) < bytes) {
+    switch (take_chunk(state)) {
+      case Taken::kChunk:
+        break;
+      case Taken::kNoneFree:
+        collect(&state, Kind::kMinor);
+        break;
+      case Taken::kNoMemory:
+      case Taken::kOverLimit:
+        if (full_collections == kFullCollectionsBeforeFailure) {
+          rearm(state);
+          throw_out_of_memory(bytes, full_collections);
+        }
+        if (collect(&state, Kind::kFull)) ++full_collections;
+        break;
+    }
+  }
+}
+
+HeapCore::Taken HeapCore::take_chunk(MutatorState& state) {
+  const std::scoped_lock lock(nursery_.mutex());
+  // Whatever of the nursery survives must find room in the old space, whatever its size classes.
+  const std::size_t outstanding = nursery_.taken_bytes() + nursery_.chunk_bytes();
+  const std::size_t growth = old_.growth_for(outstanding);
+  if (growth != 0) {
+    if (nursery_.taken_bytes() == nursery_.bytes()) return Taken::kNoneFree;
+    if (!fits_hard_limit(growth)) return Taken::kOverLimit;
+    if (!old_.reserve_for(outstanding)) return Taken::kNoMemory;
+  }
+  const Nursery::Range chunk = nursery_.take(state.chunk_end);
+  if (chunk.end == 0) return Taken::kNoneFree;
+  allocated_.fetch_add(chunk.end - chunk.begin, std::memory_order_relaxed);
+  // A neighbour of the chunk before simply extends it.
+  if (chunk.begin != state.chunk_end) MutatorAccess::free(*state.mutator) = chunk.begin;
+  state.chunk_end = chunk.end;
+  return Taken::kChunk;
+}
+
+bool HeapCore::fits_hard_limit(std::size_t growth) const noexcept {
+  return options_.hard_limit_bytes == 0 ||
+         committed_bytes() + growth <= options_.hard_limit_bytes;
+}
+
+std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) {
+  const std::size_t span = large_.span_for(bytes);
+  const std::size_t young = large_.young_bytes();
+  if (young != 0 && young + span > young_large_limit_) collect(&state, Kind::kMinor);
+  for (std::size_t full_collections = 0;;) {
+    if (fits_hard_limit(span)) {
+      Object* const object = large_.allocate(bytes);
+      if (object != nullptr) {
+        allocated_.fetch_add(span, std::memory_order_relaxed);
+        return reinterpret_cast<std::uintptr_t>(object);
+      }
+    }
+    if (full_collections == kFullCollectionsBeforeFailure) {
+      rearm(state);
+      throw_out_of_memory(bytes, full_collections);
+    }
+    if (collect(&state, Kind::kFull)) ++full_collections;
+  }
+}
+
+void HeapCore::throw_out_of_memory(std::size_t bytes, std::size_t full_collections) {
+  OutOfMemory::Facts facts;
+  facts.requested_bytes = bytes;
+  facts.used_bytes = used_bytes();
+  {
+    const std::scoped_lock lock(nursery_.mutex());
+    facts.committed_bytes = committed_bytes();
+  }
+  facts.hard_limit_bytes = options_.hard_limit_bytes;
+  facts.full_collections = full_collections;
+  facts.operating_system_refused = fits_hard_limit(bytes);
+  throw OutOfMemory(facts);
+}
+
+void HeapCore::zeal(MutatorState& state) {
+  const ZealSchedule::Action action = state.zeal.tick();
+  if (action == ZealSchedule::Action::kNone) return;
+  const Kind kind = action == ZealSchedule::Action::kFull ? Kind::kFull : Kind::kMinor;
+  if (collect(&state, kind)) state.zeal.paid(last_work_bytes_.load(std::memory_order_relaxed));
+  zeal_collections_.fetch_add(1, std::memory_order_relaxed);
+}
+
+Nursery::Range HeapCore::take_piece(MutatorState& state, std::size_t bytes, std::size_t at_most) {
+  if (world_.stop_requested()) world_.safepoint(&state);
+  make_room(state, bytes);
+  std::uintptr_t& free = MutatorAccess::free(*state.mutator);
+  const Nursery::Range piece{free, free + std::min(state.chunk_end - free, at_most)};
+  state.cursor_pieces.push_back(piece);
+  free = piece.end;
+  rearm(state);
+  return piece;
+}
+
+}  // namespace fallow::detail
+
+namespace fallow {
+
+namespace {
+constexpr std::size_t kLargestPiece = std::size_t{64} << 10;
+}  // namespace
+
+AllocationCursor::Piece AllocationCursor::refill(Mutator& mutator, std::uintptr_t free,
+                                                 std::uintptr_t limit, std::size_t bytes) {
+  using Access = detail::MutatorAccess;
+  if (free != kEmpty) close(mutator, free, limit);
+  detail::MutatorState& state = Access::state(mutator);
+  detail::HeapCore& core = Access::core(mutator);
+  // Zeal sees every allocation; and what does not fit into the nursery goes the ordinary way.
+  if (state.zeal.active() || bytes > core.max_nursery_object()) {
+    return {core.allocate_slow(state, bytes, kObjectGranule), kEmpty, kEmpty};
+  }
+  const detail::Nursery::Range piece = core.take_piece(state, bytes, kLargestPiece);
+  return {piece.begin, piece.begin + bytes, piece.end};
+}
+
+void AllocationCursor::close(Mutator& mutator, std::uintptr_t free, std::uintptr_t limit) noexcept {
+  using Access = detail::MutatorAccess;
+  auto& pieces = Access::state(mutator).cursor_pieces;
+  for (std::size_t i = pieces.size(); i-- > 0;) {
+    if (pieces[i].end != limit) continue;
+    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(i));
+    break;
+  }
+  // Nothing was allocated behind the piece: its rest goes back to the mutator.
+  if (Access::free(mutator) == limit) {
+    Access::free(mutator) = free;
+    Access::core(mutator).rearm(Access::state(mutator));
+  }
+}
+
+}  // namespace fallow

@@ -1,0 +1,129 @@
+#include "fallow/detail/barrier.h"
+
+#include <limits>
+
+#include "fallow/array.h"
+#include "heap/heap_core.h"
+
+namespace fallow::detail {
+
+namespace {
+
+bool some_heap_marks() noexcept {
+  return g_barrier_range.record_span.load(std::memory_order_relaxed) ==
+         std::numeric_limits<std::uintptr_t>::max();
+}
+
+HeapCore* heap_of(const Object* object) noexcept {
+  AddressSpace& space = AddressSpace::instance();
+  if (in_nursery(object)) return space.nursery_owner(object);
+  return space.is_large(object) ? LargeHeader::of(object)->heap : Chunk::of(object)->heap;
+}
+
+/// The calling thread's mutator in the heap of `object`; nullptr if it has none.
+MutatorState* mutator_for(const Object* object) noexcept {
+  MutatorState* const first = first_mutator_of_thread();
+  if (first != nullptr && first->next_on_thread == nullptr) return first;
+  return mutator_of_thread(heap_of(object));
+}
+
+bool is_young(const Object* object) noexcept {
+  if (object == nullptr) return false;
+  if (in_nursery(object)) return true;
+  return AddressSpace::instance().is_large(object) && LargeHeader::of(object)->young;
+}
+
+void shade_if_marking(Object* overwritten) noexcept {
+  if (overwritten == nullptr || in_nursery(overwritten) || !some_heap_marks()) return;
+  HeapCore* const core = heap_of(overwritten);
+  if (core->full_cycle().state() != FullCycle::State::kMarking) return;
+  MutatorState* const state = mutator_for(overwritten);
+  if (state != nullptr) {
+    if (!state->overwritten.push(overwritten)) core->full_cycle().shade_without_memory(overwritten);
+    return;
+  }
+  core->with_orphans([&](RememberedSet&, PushBuffer<Object*>& shaded) {
+    if (!shaded.push(overwritten)) core->full_cycle().shade_without_memory(overwritten);
+  });
+}
+
+/// Calls use(set) with the remembered set to which a slot holding `value` goes.
+template <class Use>
+void with_remembered_set(const Object* value, Use&& use) noexcept {
+  MutatorState* const state = mutator_for(value);
+  if (state != nullptr) {
+    use(state->remembered);
+    return;
+  }
+  heap_of(value)->with_orphans([&](RememberedSet& set, PushBuffer<Object*>&) { use(set); });
+}
+
+/// Items of one array: slots one by one in a short array, dirty cards in a long one.
+void remember_item(Object* array, std::size_t length, Slot* items, std::size_t index,
+                   const Object* value) noexcept {
+  if (card_count(length) == 0) {
+    with_remembered_set(value, [&](RememberedSet& set) { set.add_slot(&items[index]); });
+    return;
+  }
+  const std::size_t card = index / kCardItems;
+  std::uint8_t* const dirty = &card_table(array, length)[card];
+  if (__atomic_load_n(dirty, __ATOMIC_RELAXED) != 0) return;
+  __atomic_store_n(dirty, std::uint8_t{1}, __ATOMIC_RELAXED);
+  with_remembered_set(value, [&](RememberedSet& set) { set.add_card({array, card}); });
+}
+
+}  // namespace
+
+void record_store(Slot* slot, Object* overwritten, Object* value) noexcept {
+  shade_if_marking(overwritten);
+  // A young overwritten value means that the slot is in the set already.
+  if (in_nursery(overwritten) || !is_young(value)) return;
+  with_remembered_set(value, [&](RememberedSet& set) { set.add_slot(slot); });
+}
+
+void ReferenceArray::record_array_store(std::size_t index, Object* overwritten,
+                                        Object* value) noexcept {
+  shade_if_marking(overwritten);
+  if (in_nursery(overwritten) || !is_young(value)) return;
+  remember_item(this, length(), items(), index, value);
+}
+
+void ReferenceArray::copy_items(std::size_t to, const ReferenceArray& source, std::size_t from,
+                                std::size_t count) noexcept {
+  Slot* const target = items() + to;
+  const Slot* const origin = source.items() + from;
+  const bool young = in_nursery(this);
+  if (!young && some_heap_marks()) {
+    for (std::size_t i = 0; i < count; ++i) {
+      shade_if_marking(target[i].load(std::memory_order_relaxed));
+    }
+  }
+  const auto copy_one = [&](std::size_t i) {
+    target[i].store(origin[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
+  };
+  if (target <= origin) {
+    for (std::size_t i = 0; i < count; ++i) copy_one(i);
+  } else {
+    for (std::size_t i = count; i-- > 0;) copy_one(i);
+  }
+  if (young) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    Object* const value = target[i].load(std::memory_order_relaxed);
+    if (is_young(value)) remember_item(this, length(), items(), to + i, value);
+  }
+}
+
+void ReferenceArray::fill_items(std::size_t first, std::size_t count, Object* value) noexcept {
+  Slot* const target = items() + first;
+  const bool young = in_nursery(this);
+  if (!young && some_heap_marks()) {
+    for (std::size_t i = 0; i < count; ++i) {
+      shade_if_marking(target[i].load(std::memory_order_relaxed));
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) target[i].store(value, std::memory_order_relaxed);
+  if (young || !is_young(value)) return;
+  for (std::size_t i = 0; i < count; ++i) remember_item(this, length(), items(), first + i, value);
+}
+
+}  // namespace fallow::detail

@@ -1,0 +1,240 @@
+#include <limits>
+#include <optional>
+
+#include "heap/heap_core.h"
+#include "heap/verifier.h"
+#include "platform/clock.h"
+#include "platform/fatal.h"
+#include "telemetry/log.h"
+
+namespace fallow::detail {
+
+namespace {
+
+/// References that are scanned between two looks at the world. Nothing else happens in between yet,
+/// but no phase may rely on that.
+constexpr std::size_t kMarkQuantum = 4096;
+constexpr std::size_t kSweepQuantum = 64;
+
+/// Wall and CPU time of a stretch of work on this thread.
+class Stopwatch {
+ public:
+  [[nodiscard]] std::uint64_t wall_ns() const noexcept { return platform::monotonic_ns() - wall_; }
+  [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return platform::thread_cpu_ns() - cpu_; }
+
+ private:
+  std::uint64_t wall_ = platform::monotonic_ns();
+  std::uint64_t cpu_ = platform::thread_cpu_ns();
+};
+
+double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) * 1e-9; }
+
+}  // namespace
+
+/// What happened in a stop, for the listeners, who are told after it.
+class HeapCore::Report {
+ public:
+  std::optional<MinorEvent> minor;
+  std::optional<FullEvent> full;
+};
+
+bool HeapCore::collect(MutatorState* self, Kind kind) {
+  std::uint64_t waited = 0;
+  if (!world_.stop(self, &waited)) {
+    if (self != nullptr) rearm(*self);
+    return false;
+  }
+  stop_pauses_.record(waited);
+  if (self != nullptr) collection_site_ = self->site;
+  Report report;
+  collect_stopped(kind, report);
+  world_.resume(self);
+  if (self != nullptr) rearm(*self);
+  notify(report);
+  return true;
+}
+
+void HeapCore::collect_now(Kind kind) {
+  MutatorState* self = mutator_of_thread(this);
+  if (self != nullptr && self->status != MutatorState::Status::kRunning) self = nullptr;
+  // A collection that was under way before the call does not count.
+  while (!collect(self, kind)) {
+  }
+}
+
+void HeapCore::collect_stopped(Kind kind, Report& report) {
+  if (options_.verify) verify_or_die("before a collection");
+  report.minor = minor_collection();
+  last_work_bytes_.store(report.minor->surviving_bytes, std::memory_order_relaxed);
+  if (kind == Kind::kFull || used_bytes() >= growth_.threshold()) {
+    report.full = full_collection(kind == Kind::kFull);
+    last_work_bytes_.fetch_add(report.full->used_bytes_after, std::memory_order_relaxed);
+  }
+  if (options_.verify) verify_or_die("after a collection");
+}
+
+MinorEvent HeapCore::minor_collection() {
+  const Stopwatch watch;
+  telemetry::LogSection log("gc-minor");
+  MinorEvent event{};
+  event.nursery_bytes = nursery_.taken_bytes();
+  epoch_.fetch_add(1, std::memory_order_relaxed);
+  {
+    const telemetry::LogSection roots("gc-minor-walkroots");
+    visit_roots();
+  }
+  const MinorCollector::Result result = minor_.finish();
+  reset_mutators();
+  old_used_.fetch_add(result.copied_bytes, std::memory_order_relaxed);
+  event.surviving_bytes = result.copied_bytes + result.large_bytes;
+  promoted_.fetch_add(event.surviving_bytes, std::memory_order_relaxed);
+  event.remembered_slots = result.remembered_slots;
+  event.used_bytes = used_bytes();
+  event.number = minor_count_.fetch_add(1, std::memory_order_relaxed) + 1;
+  event.wall_ns = watch.wall_ns();
+  event.cpu_ns = watch.cpu_ns();
+  minor_pauses_.wall.record(event.wall_ns);
+  minor_pauses_.cpu.record(event.cpu_ns);
+  log.line("minor collect, total memory used: %zu", event.used_bytes);
+  log.line("number of pinned objects: 0");
+  log.line("total size of surviving objects: %zu", event.surviving_bytes);
+  log.line("time taken: %f", seconds(event.wall_ns));
+  return event;
+}
+
+void HeapCore::visit_roots() {
+  const RootVisitor visitor(
+      [](void* minor, Object** slot) { static_cast<MinorCollector*>(minor)->visit(slot); },
+      &minor_);
+  bool everything = orphans_.everything();
+  for (MutatorState* const state : world_.mutators()) {
+    minor_.visit_slots(state->slots, MutatorAccess::slot_top(*state->mutator));
+    for (RootProvider* const provider : state->providers) provider->visit_roots(visitor);
+    everything = everything || state->remembered.everything();
+  }
+  for (MutatorState* const state : world_.mutators()) minor_.visit_remembered(state->remembered);
+  minor_.visit_remembered(orphans_);
+  if (!everything) return;
+  // Dead objects that are not swept yet may hold anything; get rid of them first.
+  while (full_.sweep_some(std::numeric_limits<std::size_t>::max())) {
+  }
+  globals_.for_each([this](Object** slot) { minor_.visit(slot); });
+  minor_.visit_all_old_objects();
+}
+
+void HeapCore::reset_mutators() {
+  std::vector<Nursery::Range> retained;
+  for (MutatorState* const state : world_.mutators()) {
+    state->remembered.clear();
+    state->chunk_end = kEmptyRange;
+    MutatorAccess::free(*state->mutator) = kEmptyRange;
+    MutatorAccess::limit(*state->mutator).store(kEmptyRange, std::memory_order_relaxed);
+    retained.insert(retained.end(), state->cursor_pieces.begin(), state->cursor_pieces.end());
+  }
+  orphans_.clear();
+  nursery_.reset(retained);
+}
+
+FullEvent HeapCore::full_collection(bool sweep_now) {
+  const Stopwatch watch;
+  FullEvent event{};
+  event.used_bytes_before = used_bytes();
+  {
+    const Stopwatch step;
+    telemetry::LogSection log("gc-collect-step");
+    log.line("starting gc state:  SCANNING");
+    full_.begin();
+    shade_roots();
+    log.line("stopping, now in gc state:  MARKING");
+    log.line("time taken:  %f", seconds(step.wall_ns()));
+  }
+  {
+    const Stopwatch step;
+    telemetry::LogSection log("gc-collect-step");
+    log.line("starting gc state:  MARKING");
+    mark_everything();
+    log.line("number of objects to mark 0 plus 0");
+    log.line("stopping, now in gc state:  SWEEPING");
+    log.line("time taken:  %f", seconds(step.wall_ns()));
+  }
+  const Stopwatch step;
+  telemetry::LogSection log("gc-collect-step");
+  log.line("starting gc state:  SWEEPING");
+  const std::size_t large_before = large_.used_bytes();
+  const std::size_t chunks_before = old_.committed_bytes() / kChunkBytes;
+  old_used_.store(full_.marked_bytes(), std::memory_order_relaxed);
+  // Large objects are few: they are freed here, and the threshold knows what is left.
+  while (!large_.is_swept()) large_.sweep_some(kSweepQuantum, old_.live_color());
+  if (sweep_now) {
+    while (full_.sweep_some(kSweepQuantum)) {
+    }
+    old_.decommit_free_blocks();
+    space_.decommit_free_pages();
+  }
+  growth_.collected(used_bytes());
+  threshold_.store(growth_.threshold(), std::memory_order_relaxed);
+  event.number = full_count_.fetch_add(1, std::memory_order_relaxed) + 1;
+  event.used_bytes_after = used_bytes();
+  event.next_full_at = growth_.threshold();
+  {
+    telemetry::LogSection done("gc-collect-done");
+    done.line("%-22s %zu  =>  %zu", "arenas:", chunks_before,
+              old_.committed_bytes() / kChunkBytes);
+    done.line("%-22s %zu", "bytes used in arenas:", old_used_.load(std::memory_order_relaxed));
+    done.line("%-22s %zu  =>  %zu", "bytes raw-malloced:", large_before, large_.used_bytes());
+    done.line("next major collection threshold:  %f", static_cast<double>(growth_.threshold()));
+  }
+  log.line("stopping, now in gc state:  SCANNING");
+  log.line("time taken:  %f", seconds(step.wall_ns()));
+  event.wall_ns = watch.wall_ns();
+  event.cpu_ns = watch.cpu_ns();
+  full_pauses_.wall.record(event.wall_ns);
+  full_pauses_.cpu.record(event.cpu_ns);
+  return event;
+}
+
+void HeapCore::shade_roots() {
+  const RootVisitor visitor(
+      [](void* full, Object** slot) { static_cast<FullCycle*>(full)->shade(*slot); }, &full_);
+  for (MutatorState* const state : world_.mutators()) {
+    Object** const end = MutatorAccess::slot_top(*state->mutator);
+    for (Object** slot = state->slots; slot != end; ++slot) full_.shade(*slot);
+    for (RootProvider* const provider : state->providers) provider->visit_roots(visitor);
+  }
+  globals_.for_each([this](Object** slot) { full_.shade(*slot); });
+}
+
+void HeapCore::shade_overwritten() {
+  for (MutatorState* const state : world_.mutators()) {
+    for (Object* const object : state->overwritten) full_.shade(object);
+    state->overwritten.clear();
+  }
+  for (Object* const object : orphan_overwritten_) full_.shade(object);
+  orphan_overwritten_.clear();
+}
+
+void HeapCore::mark_everything() {
+  do {
+    while (full_.mark_some(kMarkQuantum)) {
+    }
+    shade_overwritten();
+  } while (full_.mark_some(kMarkQuantum));
+  full_.finish_marking();
+}
+
+void HeapCore::verify_or_die(const char* when) {
+  const VerifyReport report = verify_heap(*this);
+  if (report.complaints.empty()) return;
+  platform::fatal("the verifier found %zu faults %s; the first: %s", report.complaints.size(), when,
+                  report.complaints.front().c_str());
+}
+
+void HeapCore::notify(const Report& report) {
+  const std::scoped_lock lock(listeners_mutex_);
+  for (EventListener* const listener : listeners_) {
+    listener->on_minor(*report.minor);
+    if (report.full.has_value()) listener->on_full(*report.full);
+  }
+}
+
+}  // namespace fallow::detail

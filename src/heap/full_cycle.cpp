@@ -1,0 +1,123 @@
+#include "heap/full_cycle.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "heap/object_layout.h"
+
+namespace fallow::detail {
+
+namespace {
+
+/// Items of an array that are scanned before the rest goes back on the stack.
+constexpr std::size_t kSliceItems = 1024;
+
+}  // namespace
+
+FullCycle::FullCycle(AddressSpace& space, OldSpace& old, LargeSpace& large)
+    : old_(old), large_(large), space_(space) {}
+
+void FullCycle::begin() {
+  while (sweep_some(std::numeric_limits<std::size_t>::max())) {
+  }
+  marked_bytes_ = 0;
+  marked_objects_ = 0;
+  old_.begin_marking();
+  space_.marking_started();
+  state_ = State::kMarking;
+}
+
+void FullCycle::shade(Object* object) {
+  if (object == nullptr || in_nursery(object)) return;
+  if (space_.is_large(object)) {
+    LargeHeader* const header = LargeHeader::of(object);
+    if (header->young || header->color == old_.live_color()) return;
+    header->color = old_.live_color();
+  } else {
+    std::uint8_t* const mark = mark_byte(object);
+    if (*mark == old_.live_color()) return;
+    *mark = old_.live_color();
+    // The header is read when the object is popped; fetch its line meanwhile.
+    __builtin_prefetch(static_cast<const void*>(object));
+    marked_bytes_ += block_of(object)->cell_bytes;
+  }
+  ++marked_objects_;
+  push(object, 0);
+}
+
+void FullCycle::shade_without_memory(Object* object) noexcept {
+  if (space_.is_large(object)) {
+    LargeHeader* const header = LargeHeader::of(object);
+    if (header->young) return;
+    header->color = old_.live_color();
+  } else {
+    *mark_byte(object) = old_.live_color();
+  }
+  stack_lost_ = true;
+}
+
+void FullCycle::push(Object* object, std::size_t first) {
+  if (!stack_.push({object, first})) stack_lost_ = true;
+}
+
+bool FullCycle::mark_some(std::size_t references) {
+  std::size_t done = 0;
+  while (done < references) {
+    if (!stack_.empty()) {
+      done += scan(stack_.pop());
+    } else if (stack_lost_) {
+      rescan();
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::size_t FullCycle::scan(const Pending& pending) {
+  Object* const object = pending.object;
+  const TypeDescriptor& type = *ObjectAccess::descriptor(object);
+  auto visitor = [this](Object** slot) { shade(*slot); };
+  if (pending.first == 0) visit_fixed_references(object, type, visitor);
+  if (type.items == TypeDescriptor::Items::kNone) [[likely]] return 1 + type.reference_count;
+  if (!type.has_references) return 1;
+  const std::size_t count = item_count(object, type);
+  const std::size_t last =
+      count - pending.first > kSliceItems ? pending.first + kSliceItems : count;
+  if (last != count) push(object, last);
+  visit_item_references(object, type, pending.first, last, visitor);
+  return 1 + (last - pending.first);
+}
+
+void FullCycle::rescan() {
+  stack_lost_ = false;
+  const auto rescan_object = [this](Object* object) {
+    auto visitor = [this](Object** slot) { shade(*slot); };
+    visit_references(object, *ObjectAccess::descriptor(object), visitor);
+    while (!stack_.empty()) scan(stack_.pop());
+  };
+  old_.for_each_object([&](Object* object, MarkColor color) {
+    if (color == old_.live_color()) rescan_object(object);
+  });
+  large_.for_each([&](LargeHeader* header) {
+    if (!header->young && header->color == old_.live_color()) rescan_object(header->object());
+  });
+}
+
+void FullCycle::finish_marking() {
+  space_.marking_ended();
+  stack_.clear();
+  old_.begin_sweeping();
+  large_.begin_sweeping();
+  state_ = State::kSweeping;
+}
+
+bool FullCycle::sweep_some(std::size_t blocks) {
+  if (state_ != State::kSweeping) return false;
+  const bool more_blocks = old_.sweep_some(blocks);
+  const bool more_large = large_.sweep_some(blocks, old_.live_color());
+  if (!more_blocks && !more_large) state_ = State::kIdle;
+  return more_blocks || more_large;
+}
+
+}  // namespace fallow::detail

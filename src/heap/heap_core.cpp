@@ -1,0 +1,110 @@
+#include "heap/heap_core.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+
+#include "heap/heap_registry.h"
+#include "heap/option_rows.h"
+#include "platform/sanitizer.h"
+#include "telemetry/log.h"
+
+namespace fallow::detail {
+
+namespace {
+
+bool poisons(const HeapOptions& options) noexcept {
+  return options.poison || kChecked || platform::address_sanitizer_active();
+}
+
+/// Objects above half a chunk would waste too much of its end.
+std::size_t max_nursery_object_for(std::size_t nursery_bytes) noexcept {
+  return std::min(kMaxSmallBytes, Nursery::chunk_bytes_for(nursery_bytes) / 2);
+}
+
+PauseSummary summarize(const telemetry::PauseHistogram& histogram) {
+  PauseSummary summary;
+  summary.count = histogram.count();
+  summary.total_ns = histogram.total_ns();
+  summary.p50_ns = histogram.percentile(0.5);
+  summary.p99_ns = histogram.percentile(0.99);
+  summary.p999_ns = histogram.percentile(0.999);
+  summary.max_ns = histogram.max_ns();
+  return summary;
+}
+
+}  // namespace
+
+HeapCore::HeapCore(const HeapOptions& options)
+    : options_(complete_options(options)),
+      space_(AddressSpace::instance()),
+      nursery_(space_, this,
+               {options_.nursery_bytes, std::max<std::size_t>(options_.rotating_nurseries, 1),
+                poisons(options_), options_.huge_pages}),
+      old_(this, space_, poisons(options_)),
+      large_(this, space_),
+      minor_(space_, old_, large_, nursery_.bytes()),
+      full_(space_, old_, large_),
+      growth_(options_.growth_factor, options_.growth_cap_bytes, options_.growth_floor_bytes),
+      world_(options_.stop_warning_microseconds * 1000,
+             [this](const MutatorState& state, std::uint64_t waited_ns) {
+               report_stuck(state, waited_ns);
+             }),
+      max_nursery_object_(max_nursery_object_for(nursery_.bytes())),
+      young_large_limit_(young_large_limit(nursery_.bytes())),
+      orphans_mutex_(platform::LockRank::kGlobals, "orphans"),
+      threshold_(growth_.threshold()),
+      listeners_mutex_(platform::LockRank::kListeners, "listeners") {
+  register_heap(this);
+  announce_diagnostics(options_);
+}
+
+HeapCore::~HeapCore() {
+  unregister_heap(this);
+  if (options_.zeal != 0) {
+    std::fprintf(stderr, "fallow: zeal forced %" PRIu64 " collections\n",
+                 zeal_collections_.load(std::memory_order_relaxed));
+  }
+}
+
+HeapStatistics HeapCore::statistics() {
+  HeapStatistics figures;
+  figures.minor_collections = minor_count_.load(std::memory_order_relaxed);
+  figures.full_collections = full_count_.load(std::memory_order_relaxed);
+  figures.allocated = allocated_.load(std::memory_order_relaxed);
+  figures.promoted = promoted_.load(std::memory_order_relaxed);
+  figures.nursery = nursery_.bytes();
+  figures.old_used = old_used_.load(std::memory_order_relaxed);
+  figures.large_used = large_.used_bytes();
+  figures.committed = committed_bytes();
+  figures.next_full_at = threshold_.load(std::memory_order_relaxed);
+  figures.mutators = world_.mutator_count();
+  figures.minor_wall = summarize(minor_pauses_.wall);
+  figures.minor_cpu = summarize(minor_pauses_.cpu);
+  figures.full_wall = summarize(full_pauses_.wall);
+  figures.full_cpu = summarize(full_pauses_.cpu);
+  figures.stop_wall = summarize(stop_pauses_);
+  return figures;
+}
+
+void HeapCore::report_stuck(const MutatorState& state, std::uint64_t waited_ns) {
+  telemetry::LogSection log("gc-stuck-mutator");
+  log.line("mutator '%s', thread %" PRIu64 ", does not poll: waiting for %" PRIu64 " us",
+           state.name.c_str(), state.thread_id, waited_ns / 1000);
+  const std::scoped_lock lock(listeners_mutex_);
+  for (EventListener* const listener : listeners_) {
+    listener->on_stuck_mutator({state.name, state.thread_id, waited_ns});
+  }
+}
+
+void HeapCore::add_listener(EventListener& listener) {
+  const std::scoped_lock lock(listeners_mutex_);
+  listeners_.push_back(&listener);
+}
+
+void HeapCore::remove_listener(EventListener& listener) {
+  const std::scoped_lock lock(listeners_mutex_);
+  std::erase(listeners_, &listener);
+}
+
+}  // namespace fallow::detail

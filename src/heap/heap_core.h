@@ -1,0 +1,183 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <source_location>
+#include <vector>
+
+#include "fallow/heap.h"
+#include "heap/address_space.h"
+#include "heap/full_cycle.h"
+#include "heap/global_cells.h"
+#include "heap/growth.h"
+#include "heap/large_space.h"
+#include "heap/minor_collector.h"
+#include "heap/mutator_state.h"
+#include "heap/nursery.h"
+#include "heap/old_space.h"
+#include "heap/world.h"
+#include "telemetry/histogram.h"
+
+namespace fallow::detail {
+
+/// Bytes of young large objects that start a minor collection.
+std::size_t young_large_limit(std::size_t nursery_bytes) noexcept;
+
+/// One heap: its spaces, its mutators, and the decisions when to collect.
+class HeapCore {
+ public:
+  explicit HeapCore(const HeapOptions& options);
+  ~HeapCore();
+  HeapCore(const HeapCore&) = delete;
+  HeapCore& operator=(const HeapCore&) = delete;
+
+  // Mutators (mutator.cpp, allocation.cpp).
+  void attach(MutatorState* state);
+  void detach(MutatorState* state) noexcept;
+  std::uintptr_t allocate_slow(MutatorState& state, std::size_t bytes, std::size_t alignment);
+  /// After a slow path: the limit becomes the end of the chunk, unless a stop is requested meanwhile.
+  void rearm(MutatorState& state) noexcept;
+  void safepoint(MutatorState& state) noexcept;
+  /// A piece of nursery of at most `at_most` bytes and at least `bytes`, for a cursor.
+  Nursery::Range take_piece(MutatorState& state, std::size_t bytes, std::size_t at_most);
+
+  // Collections (collection.cpp).
+  enum class Kind : std::uint8_t { kMinor, kFull };
+  /// Runs a collection of the kind, and a full one too when the growth rule asks for it. False when
+  /// another thread collected first, and nothing was done.
+  bool collect(MutatorState* self, Kind kind);
+  /// An explicit request of any thread: returns when a collection that began after the call is over.
+  void collect_now(Kind kind);
+
+  /// Runs `work` with all mutators stopped, for the verifier and tests.
+  template <class Work>
+  void with_world_stopped(Work&& work);
+
+  [[nodiscard]] HeapStatistics statistics();
+  [[nodiscard]] std::size_t used_bytes() const noexcept {
+    return old_used_.load(std::memory_order_relaxed) + large_.used_bytes();
+  }
+  [[nodiscard]] std::size_t committed_bytes() const noexcept {
+    return nursery_.bytes() + old_.committed_bytes() + large_.used_bytes();
+  }
+
+  // Parts. Each says itself when it may be used.
+  [[nodiscard]] const HeapOptions& options() const noexcept { return options_; }
+  AddressSpace& space() noexcept { return space_; }
+  Nursery& nursery() noexcept { return nursery_; }
+  OldSpace& old_space() noexcept { return old_; }
+  LargeSpace& large_space() noexcept { return large_; }
+  GlobalCells& globals() noexcept { return globals_; }
+  World& world() noexcept { return world_; }
+  FullCycle& full_cycle() noexcept { return full_; }
+  [[nodiscard]] std::size_t max_nursery_object() const noexcept { return max_nursery_object_; }
+  [[nodiscard]] const GrowthRule& growth() const noexcept { return growth_; }
+
+  /// The number of collections so far, and where the last one was caused (checked builds).
+  [[nodiscard]] std::uint64_t epoch() const noexcept {
+    return epoch_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] const std::source_location& last_collection_site() const noexcept {
+    return collection_site_;
+  }
+
+  /// 0, 1, 2 …: makes the schedules of zeal differ between mutators.
+  std::uint64_t next_mutator_number() noexcept {
+    return mutators_made_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void add_listener(EventListener& listener);
+  void remove_listener(EventListener& listener);
+
+  /// A set for slots recorded by threads without a mutator; takes a lock.
+  template <class Use>
+  void with_orphans(Use&& use) noexcept {
+    const std::scoped_lock lock(orphans_mutex_);
+    use(orphans_, orphan_overwritten_);
+  }
+
+  /// Fork handlers (fork.cpp).
+  void prepare_fork();
+  void parent_after_fork() noexcept;
+  void child_after_fork() noexcept;
+
+ private:
+  struct Pauses {
+    telemetry::PauseHistogram wall;
+    telemetry::PauseHistogram cpu;
+  };
+  class Report;
+
+  enum class Taken : std::uint8_t { kChunk, kNoneFree, kNoMemory, kOverLimit };
+
+  std::uintptr_t allocate_large(MutatorState& state, std::size_t bytes);
+  void make_room(MutatorState& state, std::size_t bytes);
+  Taken take_chunk(MutatorState& state);
+  [[nodiscard]] bool fits_hard_limit(std::size_t growth) const noexcept;
+  void zeal(MutatorState& state);
+  [[noreturn]] void throw_out_of_memory(std::size_t bytes, std::size_t full_collections);
+
+  void collect_stopped(Kind kind, Report& report);
+  MinorEvent minor_collection();
+  void visit_roots();
+  void reset_mutators();
+  FullEvent full_collection(bool sweep_now);
+  void shade_roots();
+  void shade_overwritten();
+  void mark_everything();
+  void verify_or_die(const char* when);
+  void notify(const Report& report);
+  void report_stuck(const MutatorState& state, std::uint64_t waited_ns);
+
+  HeapOptions options_;
+  AddressSpace& space_;
+  Nursery nursery_;
+  OldSpace old_;
+  LargeSpace large_;
+  GlobalCells globals_;
+  MinorCollector minor_;
+  FullCycle full_;
+  GrowthRule growth_;
+  World world_;
+  const std::size_t max_nursery_object_;
+  const std::size_t young_large_limit_;
+
+  platform::RankedMutex orphans_mutex_;
+  RememberedSet orphans_;
+  PushBuffer<Object*> orphan_overwritten_;
+
+  std::atomic<std::size_t> old_used_{0};
+  std::atomic<std::uint64_t> epoch_{1};
+  std::source_location collection_site_{};
+
+  std::atomic<std::uint64_t> mutators_made_{0};
+  std::atomic<std::uint64_t> allocated_{0};
+  std::atomic<std::uint64_t> promoted_{0};
+  std::atomic<std::uint64_t> minor_count_{0};
+  std::atomic<std::uint64_t> full_count_{0};
+  std::atomic<std::size_t> threshold_;
+  std::atomic<std::size_t> last_work_bytes_{0};  ///< copied and marked by the last collection
+  std::atomic<std::uint64_t> zeal_collections_{0};
+  Pauses minor_pauses_;
+  Pauses full_pauses_;
+  telemetry::PauseHistogram stop_pauses_;
+
+  platform::RankedMutex listeners_mutex_;
+  std::vector<EventListener*> listeners_;
+};
+
+template <class Work>
+void HeapCore::with_world_stopped(Work&& work) {
+  MutatorState* self = mutator_of_thread(this);
+  if (self != nullptr && self->status != MutatorState::Status::kRunning) self = nullptr;
+  std::uint64_t waited = 0;
+  while (!world_.stop(self, &waited)) {
+  }
+  work();
+  world_.resume(self);
+  if (self != nullptr) rearm(*self);
+}
+
+}  // namespace fallow::detail

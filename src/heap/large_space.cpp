@@ -1,0 +1,97 @@
+#include "heap/large_space.h"
+
+#include <mutex>
+#include <new>
+
+#include "platform/sanitizer.h"
+
+namespace fallow::detail {
+
+LargeSpace::LargeSpace(HeapCore* heap, AddressSpace& space)
+    : heap_(heap), space_(space), mutex_(platform::LockRank::kLargeSpace, "large space") {}
+
+LargeSpace::~LargeSpace() {
+  while (young_ != nullptr) {
+    LargeHeader* const header = young_;
+    unlink(young_, header);
+    free(header);
+  }
+  while (old_ != nullptr) {
+    LargeHeader* const header = old_;
+    unlink(old_, header);
+    free(header);
+  }
+}
+
+std::size_t LargeSpace::span_for(std::size_t bytes) const noexcept {
+  const std::size_t page = space_.page_bytes();
+  return (bytes + sizeof(LargeHeader) + page - 1) / page * page;
+}
+
+Object* LargeSpace::allocate(std::size_t bytes) {
+  const std::size_t span = span_for(bytes);
+  const std::uintptr_t start = space_.acquire_pages(span);
+  if (start == 0) return nullptr;
+  platform::unpoison(reinterpret_cast<void*>(start), span);
+  auto* const header = ::new (reinterpret_cast<void*>(start)) LargeHeader{};
+  header->heap = heap_;
+  header->span_bytes = span;
+  header->young = true;
+  ObjectAccess::set_header(header->object(), 0);
+  const std::scoped_lock lock(mutex_);
+  link(young_, header);
+  used_.fetch_add(span, std::memory_order_relaxed);
+  young_bytes_.fetch_add(span, std::memory_order_relaxed);
+  return header->object();
+}
+
+std::size_t LargeSpace::promote_or_free_young(MarkColor color) {
+  std::size_t survived = 0;
+  while (young_ != nullptr) {
+    LargeHeader* const header = young_;
+    unlink(young_, header);
+    if (header->reached) {
+      survived += header->span_bytes;
+      header->young = false;
+      header->reached = false;
+      header->color = color;
+      link(old_, header);
+    } else {
+      free(header);
+    }
+  }
+  young_bytes_.store(0, std::memory_order_relaxed);
+  return survived;
+}
+
+bool LargeSpace::sweep_some(std::size_t count, MarkColor live) {
+  for (; count != 0 && sweep_position_ != nullptr; --count) {
+    LargeHeader* const header = sweep_position_;
+    sweep_position_ = header->next;
+    if (header->color == live) continue;
+    unlink(old_, header);
+    free(header);
+  }
+  return sweep_position_ != nullptr;
+}
+
+void LargeSpace::link(LargeHeader*& list, LargeHeader* header) noexcept {
+  header->previous = nullptr;
+  header->next = list;
+  if (list != nullptr) list->previous = header;
+  list = header;
+}
+
+void LargeSpace::unlink(LargeHeader*& list, LargeHeader* header) noexcept {
+  (header->previous != nullptr ? header->previous->next : list) = header->next;
+  if (header->next != nullptr) header->next->previous = header->previous;
+}
+
+void LargeSpace::free(LargeHeader* header) noexcept {
+  const std::size_t span = header->span_bytes;
+  used_.fetch_sub(span, std::memory_order_relaxed);
+  platform::poison(header, span);
+  space_.release_pages(reinterpret_cast<std::uintptr_t>(header), span);
+}
+
+}  // namespace fallow::detail

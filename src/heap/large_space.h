@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fallow/object.h"
+#include "heap/address_space.h"
+#include "heap/chunk.h"
+#include "platform/ranked_mutex.h"
+
+namespace fallow::detail {
+
+/// Stands in front of a large object, at the start of its first page.
+struct alignas(64) LargeHeader {
+  HeapCore* heap;
+  LargeHeader* previous;
+  LargeHeader* next;
+  std::size_t span_bytes;  ///< whole pages, header included
+  MarkColor color;         ///< of old ones
+  bool young;              ///< born since the last minor collection
+  bool reached;            ///< young, and found alive by the running minor collection
+
+  Object* object() noexcept { return reinterpret_cast<Object*>(this + 1); }
+  [[nodiscard]] const Object* object() const noexcept {
+    return reinterpret_cast<const Object*>(this + 1);
+  }
+  static LargeHeader* of(const Object* object) noexcept {
+    return reinterpret_cast<LargeHeader*>(reinterpret_cast<std::uintptr_t>(object)) - 1;
+  }
+};
+
+/// Objects above kMaxSmallBytes (and those too large for a tiny nursery): whole pages, never moved.
+/// They are born young without passing through the nursery and die in the next minor collection
+/// when nothing reaches them. allocate() may be called by any mutator; the rest only while all
+/// mutators are stopped.
+class LargeSpace {
+ public:
+  LargeSpace(HeapCore* heap, AddressSpace& space);
+  ~LargeSpace();
+  LargeSpace(const LargeSpace&) = delete;
+  LargeSpace& operator=(const LargeSpace&) = delete;
+
+  /// A young object with a zero header word; nullptr when the system refuses. Thread-safe.
+  Object* allocate(std::size_t bytes);
+  [[nodiscard]] std::size_t span_for(std::size_t bytes) const noexcept;
+
+  /// End of a minor collection: young objects that were reached become old with `color`, the others
+  /// die. Returns the bytes that survived.
+  std::size_t promote_or_free_young(MarkColor color);
+  /// Frees up to `count` old objects whose colour is not `live`; false when the list is done.
+  bool sweep_some(std::size_t count, MarkColor live);
+  void begin_sweeping() noexcept { sweep_position_ = old_; }
+  [[nodiscard]] bool is_swept() const noexcept { return sweep_position_ == nullptr; }
+
+  [[nodiscard]] std::size_t used_bytes() const noexcept { return used_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t young_bytes() const noexcept {
+    return young_bytes_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] platform::RankedMutex& mutex() noexcept { return mutex_; }
+
+  /// Calls visit(header) for each object, young and old.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (LargeHeader* header = young_; header != nullptr; header = header->next) visit(header);
+    for (LargeHeader* header = old_; header != nullptr; header = header->next) visit(header);
+  }
+
+ private:
+  void link(LargeHeader*& list, LargeHeader* header) noexcept;
+  void unlink(LargeHeader*& list, LargeHeader* header) noexcept;
+  void free(LargeHeader* header) noexcept;
+
+  HeapCore* heap_;
+  AddressSpace& space_;
+  platform::RankedMutex mutex_;
+  LargeHeader* young_ = nullptr;
+  LargeHeader* old_ = nullptr;
+  LargeHeader* sweep_position_ = nullptr;
+  std::atomic<std::size_t> used_{0};
+  std::atomic<std::size_t> young_bytes_{0};
+};
+
+}  // namespace fallow::detail

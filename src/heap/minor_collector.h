@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "heap/address_space.h"
+#include "heap/large_space.h"
+#include "heap/object_layout.h"
+#include "heap/old_space.h"
+#include "heap/remembered_set.h"
+
+namespace fallow::detail {
+
+/// Copies what is alive in the nursery into the old space.
+///
+/// Survivors are copied depth first (parents next to their children), pending ones wait on a stack
+/// whose worst case is reserved beforehand: one word for each object that fits in the nursery. Cost:
+/// survivors, remembered slots and cards. Runs on one thread with all mutators stopped, so headers
+/// need no atomic operations. Memory for the survivors was reserved when the nursery was handed out.
+class MinorCollector {
+ public:
+  struct Result {
+    std::size_t copied_bytes = 0;      ///< cells of copied objects
+    std::size_t large_bytes = 0;       ///< young large objects that became old
+    std::size_t remembered_slots = 0;  ///< slots and cards looked at
+  };
+
+  /// Throws StartupError when the stack cannot be reserved.
+  MinorCollector(const AddressSpace& space, OldSpace& old, LargeSpace& large,
+                 std::size_t nursery_bytes);
+  ~MinorCollector();
+  MinorCollector(const MinorCollector&) = delete;
+  MinorCollector& operator=(const MinorCollector&) = delete;
+
+  /// Roots, one kind after the other; then finish().
+  void visit_slots(Object** begin, Object** end);
+  void visit(Object** slot);
+  void visit_remembered(const RememberedSet& set);
+  /// Every old and large object as a root: when a remembered set could not hold everything.
+  void visit_all_old_objects();
+  /// Copies all that the roots reach, and decides about young large objects.
+  Result finish();
+
+ private:
+  void forward(Object** slot);
+  Object* evacuate(Object* object);
+  void reach_large(Object* object);
+  void scan(Object* object);
+  void visit_card(const CardEntry& entry);
+  void drain();
+
+  OldSpace& old_;
+  LargeSpace& large_;
+  const std::uintptr_t base_;
+  const std::uintptr_t nursery_span_;
+  const std::uintptr_t young_or_large_span_;
+  Object** stack_ = nullptr;
+  std::size_t stack_bytes_;
+  Object** top_;
+  PushBuffer<Object*> large_pending_;
+  bool large_lost_ = false;  ///< no memory to note a reached large object: look at all of them
+  Result result_;
+};
+
+}  // namespace fallow::detail

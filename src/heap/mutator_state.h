@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "fallow/frame.h"
+#include "fallow/mutator.h"
+#include "heap/nursery.h"
+#include "heap/push_buffer.h"
+#include "heap/remembered_set.h"
+#include "heap/zeal.h"
+
+namespace fallow::detail {
+
+/// An empty bump range: any size is past its end, and a stop request (limit 0) is still noticed.
+inline constexpr std::uintptr_t kEmptyRange = 16;
+
+/// What the collector knows about a mutator beside its public words.
+struct MutatorState {
+  enum class Status : std::uint8_t {
+    kRunning,  ///< may touch managed objects; collections wait for it
+    kParked,   ///< between Parked's constructor and destructor
+    kStopped   ///< waiting at a safepoint
+  };
+
+  Mutator* mutator = nullptr;
+  HeapCore* core = nullptr;
+  std::string name;
+  std::uint64_t thread_id = 0;
+  Status status = Status::kStopped;  ///< guarded by the world's mutex
+
+  std::uintptr_t chunk_end = kEmptyRange;  ///< real end of the nursery chunk; the limit may be less
+  std::vector<Nursery::Range> cursor_pieces;  ///< held by open cursors
+  RememberedSet remembered;
+  PushBuffer<Object*> overwritten;  ///< old values to shade, while marking
+
+  Object** slots = nullptr;  ///< base of the slot stack
+  std::size_t slots_bytes = 0;
+  std::vector<RootProvider*> providers;
+  ZealSchedule zeal;
+  std::source_location site;  ///< of the last slow allocation, in checked builds
+
+  MutatorState* next_on_thread = nullptr;
+  bool constructing = false;  ///< checked builds: a constructor of a managed object is running
+};
+
+/// The mutators of the calling thread, most recent first; nullptr when there is none.
+MutatorState* first_mutator_of_thread() noexcept;
+/// The mutator of the calling thread in a heap, or nullptr.
+MutatorState* mutator_of_thread(const HeapCore* core) noexcept;
+void push_mutator_of_thread(MutatorState* state) noexcept;
+void remove_mutator_of_thread(MutatorState* state) noexcept;
+
+}  // namespace fallow::detail

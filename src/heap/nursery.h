@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "heap/address_space.h"
+#include "platform/ranked_mutex.h"
+
+namespace fallow::detail {
+
+/// The young space of one heap: a contiguous region cut into chunks that mutators take one at a
+/// time and bump through. With rotation several regions take turns and the idle ones are
+/// inaccessible, so that a stale reference faults.
+class Nursery {
+ public:
+  struct Range {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+  };
+  struct Settings {
+    std::size_t bytes;
+    std::size_t regions;  ///< at least 1
+    bool poison;
+    bool huge_pages;
+  };
+
+  /// Throws StartupError when the system refuses.
+  Nursery(AddressSpace& space, HeapCore* owner, const Settings& settings);
+  ~Nursery();
+  Nursery(const Nursery&) = delete;
+  Nursery& operator=(const Nursery&) = delete;
+
+  /// The chunk size for a nursery of so many bytes.
+  static std::size_t chunk_bytes_for(std::size_t nursery_bytes) noexcept;
+  [[nodiscard]] std::size_t chunk_bytes() const noexcept { return chunk_bytes_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return free_.size() * chunk_bytes_; }
+
+  /// For callers of take(), and to add conditions of their own to it.
+  [[nodiscard]] platform::RankedMutex& mutex() noexcept { return mutex_; }
+  /// A free chunk: the one that begins at `preferred` if possible. Empty when none is free. The
+  /// caller holds mutex().
+  Range take(std::uintptr_t preferred) noexcept;
+  /// Bytes of the chunks in use. The caller holds mutex(), or all mutators are stopped.
+  [[nodiscard]] std::size_t taken_bytes() const noexcept { return taken_ * chunk_bytes_; }
+
+  /// End of a minor collection: all chunks are free again but those that the `retained` ranges
+  /// (pieces of open cursors) touch. All mutators are stopped.
+  void reset(const std::vector<Range>& retained);
+
+ private:
+  [[nodiscard]] std::uintptr_t region_begin(std::size_t region) const noexcept {
+    return base_ + region * region_bytes_;
+  }
+  void retire(std::size_t first_chunk, std::size_t chunks) const noexcept;
+  bool rotate() noexcept;
+
+  AddressSpace& space_;
+  platform::RankedMutex mutex_;
+  const Settings settings_;
+  const std::size_t chunk_bytes_;
+  std::size_t region_bytes_;
+  std::uintptr_t base_;
+  std::size_t region_ = 0;
+  std::vector<bool> free_;
+  std::size_t first_free_ = 0;  ///< no chunk below is free
+  std::size_t taken_ = 0;
+};
+
+}  // namespace fallow::detail

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstddef>
+
+#include "platform/cache_sizes.h"
+
+namespace fallow::detail {
+
+/// The default nursery for a machine: a quarter of the last level cache, between 1 and 8 MiB. See
+/// docs/design/nursery-size.md for the measurement.
+std::size_t default_nursery_bytes(const platform::CacheSizes& caches) noexcept;
+
+}  // namespace fallow::detail

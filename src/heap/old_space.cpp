@@ -1,0 +1,227 @@
+#include "heap/old_space.h"
+
+#include <new>
+
+#include "heap/poison.h"
+#include "platform/fatal.h"
+#include "platform/sanitizer.h"
+#include "platform/virtual_memory.h"
+
+namespace fallow::detail {
+
+namespace {
+
+/// A swept block with fewer free cells than this part of all is not worth a visit until it is swept
+/// again.
+constexpr std::size_t kWorthwhileFraction = 32;
+
+/// Kills the cells that do not have the live colour and counts the others. Bytes between the starts
+/// of objects are zero, so the whole stretch is treated alike, without knowing the cell size.
+std::size_t kill_other_colors(std::uint8_t* marks, MarkColor live) noexcept {
+  std::size_t survivors = 0;
+  for (std::size_t part = 0; part < kMarkBytesPerBlock; part += 128) {
+    std::uint8_t count = 0;
+    for (std::size_t i = part; i < part + 128; ++i) {
+      const bool is_live = marks[i] == live;
+      marks[i] = is_live ? static_cast<std::uint8_t>(live) : std::uint8_t{kFreeCell};
+      count = static_cast<std::uint8_t>(count + is_live);
+    }
+    survivors += count;
+  }
+  return survivors;
+}
+
+}  // namespace
+
+OldSpace::OldSpace(HeapCore* heap, AddressSpace& space, bool poison)
+    : heap_(heap), space_(space), poison_(poison) {}
+
+OldSpace::~OldSpace() {
+  while (chunks_ != nullptr) {
+    Chunk* const chunk = chunks_;
+    chunks_ = chunk->next;
+    space_.release_chunk(reinterpret_cast<std::uintptr_t>(chunk));
+  }
+}
+
+std::size_t OldSpace::growth_for(std::size_t bytes) const noexcept {
+  // Rounding up to a cell wastes at most 1/8, the tail of a block at most one cell of 8 KiB.
+  const std::size_t cells = bytes + bytes / 4;
+  const std::size_t blocks = cells / kBlockBytes + kSizeClassCount + 1;
+  if (blocks <= free_blocks_) return 0;
+  return (blocks - free_blocks_ + kUsableBlocks - 1) / kUsableBlocks * kChunkBytes;
+}
+
+bool OldSpace::reserve_for(std::size_t bytes) {
+  for (std::size_t growth = growth_for(bytes); growth != 0; growth -= kChunkBytes) {
+    if (!add_chunk()) return false;
+  }
+  return true;
+}
+
+bool OldSpace::add_chunk() {
+  const std::uintptr_t memory = space_.acquire_chunk();
+  if (memory == 0) return false;
+  auto* const chunk = ::new (reinterpret_cast<void*>(memory)) Chunk{};
+  chunk->heap = heap_;
+  chunk->next = chunks_;
+  chunks_ = chunk;
+  chunk_count_.fetch_add(1, std::memory_order_relaxed);
+  // Pushed backwards, so that blocks are used in address order.
+  for (std::size_t i = kBlocksPerChunk; i-- > kFirstBlock;) {
+    Block* const block = &chunk->blocks[i];
+    block->state = BlockState::kFree;
+    block->next = free_list_;
+    free_list_ = block;
+  }
+  free_blocks_ += kUsableBlocks;
+  return true;
+}
+
+Object* OldSpace::allocate_slow(std::uint8_t size_class) {
+  Cursor& cursor = cursors_[size_class];
+  std::uintptr_t from = cursor.end;
+  while (cursor.block == nullptr || !next_run(cursor, from)) {
+    if (cursor.block != nullptr) cursor.block->state = BlockState::kFull;
+    cursor.block = next_block(size_class);
+    from = block_start(cursor.block);
+  }
+  return allocate(size_class);
+}
+
+bool OldSpace::next_run(Cursor& cursor, std::uintptr_t from) {
+  const std::size_t cell_bytes = cursor.block->cell_bytes;
+  const std::uintptr_t end = cells_end(cursor.block);
+  std::uintptr_t start = from;
+  while (start < end && *mark_byte(reinterpret_cast<void*>(start)) != kFreeCell) {
+    start += cell_bytes;
+  }
+  std::uintptr_t stop = start;
+  while (stop < end && *mark_byte(reinterpret_cast<void*>(stop)) == kFreeCell) stop += cell_bytes;
+  cursor.free = start;
+  cursor.end = stop;
+  if (start == stop) return false;
+  platform::unpoison(reinterpret_cast<void*>(start), stop - start);
+  return true;
+}
+
+Block* OldSpace::next_block(std::uint8_t size_class) {
+  Block*& partial = partial_[size_class];
+  Block*& unswept = unswept_[size_class];
+  while (partial == nullptr && unswept != nullptr) {
+    Block* const block = unswept;
+    unswept = block->next;
+    --unswept_blocks_;
+    sweep(block);
+  }
+  if (partial == nullptr) return take_free_block(size_class);
+  Block* const block = partial;
+  partial = block->next;
+  block->state = BlockState::kCurrent;
+  return block;
+}
+
+Block* OldSpace::take_free_block(std::uint8_t size_class) {
+  if (free_list_ == nullptr && !add_chunk()) {
+    platform::fatal("the old space has no block although blocks were reserved");
+  }
+  Block* const block = free_list_;
+  free_list_ = block->next;
+  --free_blocks_;
+  block->size_class = size_class;
+  block->cell_bytes = kCellBytes[size_class];
+  block->state = BlockState::kCurrent;
+  block->may_hold_pages = true;
+  return block;
+}
+
+void OldSpace::make_free(Block* block) {
+  block->state = BlockState::kFree;
+  block->next = free_list_;
+  free_list_ = block;
+  ++free_blocks_;
+}
+
+void OldSpace::begin_marking() { live_color_ = other_color(live_color_); }
+
+void OldSpace::begin_sweeping() {
+  for (Cursor& cursor : cursors_) cursor = Cursor{};
+  partial_.fill(nullptr);
+  unswept_.fill(nullptr);
+  for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
+    for (std::size_t i = kBlocksPerChunk; i-- > kFirstBlock;) {
+      Block* const block = &chunk->blocks[i];
+      if (block->state == BlockState::kFree) continue;
+      block->state = BlockState::kUnswept;
+      block->next = unswept_[block->size_class];
+      unswept_[block->size_class] = block;
+      ++unswept_blocks_;
+    }
+  }
+  next_sweep_class_ = 0;
+}
+
+bool OldSpace::sweep_some(std::size_t blocks) {
+  while (blocks != 0 && next_sweep_class_ < kSizeClassCount) {
+    Block*& list = unswept_[next_sweep_class_];
+    if (list == nullptr) {
+      ++next_sweep_class_;
+      continue;
+    }
+    Block* const block = list;
+    list = block->next;
+    --unswept_blocks_;
+    sweep(block);
+    --blocks;
+  }
+  return unswept_blocks_ != 0;
+}
+
+void OldSpace::sweep(Block* block) {
+  const std::size_t cells = cells_in_block(block->cell_bytes);
+  std::uint8_t* const marks = mark_byte(reinterpret_cast<void*>(block_start(block)));
+  const std::size_t live = kill_other_colors(marks, live_color_);
+  if (poison_) fill_free_cells(block);
+  if (live == 0) {
+    make_free(block);
+  } else if ((cells - live) * kWorthwhileFraction < cells) {
+    block->state = BlockState::kFull;
+  } else {
+    block->state = BlockState::kPartial;
+    block->next = partial_[block->size_class];
+    partial_[block->size_class] = block;
+  }
+}
+
+void OldSpace::fill_free_cells(const Block* block) const {
+  const std::uintptr_t end = cells_end(block);
+  for (std::uintptr_t cell = block_start(block); cell < end; cell += block->cell_bytes) {
+    if (*mark_byte(reinterpret_cast<void*>(cell)) != kFreeCell) continue;
+    platform::unpoison(reinterpret_cast<void*>(cell), block->cell_bytes);
+    fill_with_poison(cell, block->cell_bytes);
+    platform::poison(reinterpret_cast<void*>(cell), block->cell_bytes);
+  }
+}
+
+void OldSpace::decommit_free_blocks() noexcept {
+  for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
+    // Neighbouring blocks are handed back together.
+    std::size_t first = kFirstBlock;
+    while (first < kBlocksPerChunk) {
+      std::size_t last = first;
+      while (last < kBlocksPerChunk && chunk->blocks[last].state == BlockState::kFree &&
+             chunk->blocks[last].may_hold_pages) {
+        chunk->blocks[last++].may_hold_pages = false;
+      }
+      if (last == first) {
+        ++first;
+        continue;
+      }
+      platform::decommit(reinterpret_cast<void*>(block_start(&chunk->blocks[first])),
+                         (last - first) * kBlockBytes);
+      first = last;
+    }
+  }
+}
+
+}  // namespace fallow::detail

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "fallow/object.h"
+#include "heap/chunk.h"
+
+namespace fallow::detail {
+
+/// The space for survivors: blocks of one size class each, objects never move.
+///
+/// Allocation bumps through runs of free cells, with one cursor per size class. After a full
+/// collection blocks are swept one by one, when a cursor needs one or when the next cycle is about
+/// to begin. Used only while all mutators are stopped; not thread-safe.
+class OldSpace {
+ public:
+  OldSpace(HeapCore* heap, AddressSpace& space, bool poison);
+  ~OldSpace();
+  OldSpace(const OldSpace&) = delete;
+  OldSpace& operator=(const OldSpace&) = delete;
+
+  /// Makes sure that objects of `bytes` in all can be promoted whatever their classes are: every
+  /// class may open a block. False when the system refuses. Does nothing in the usual case.
+  bool reserve_for(std::size_t bytes);
+  /// Bytes of new chunks that reserve_for(bytes) would take from the system.
+  [[nodiscard]] std::size_t growth_for(std::size_t bytes) const noexcept;
+
+  /// A free cell of a class, marked with the live colour. Never fails after reserve_for.
+  [[gnu::always_inline]] Object* allocate(std::uint8_t size_class) {
+    Cursor& cursor = cursors_[size_class];
+    const std::uintptr_t cell = cursor.free;
+    const std::uintptr_t next = cell + kCellBytes[size_class];
+    if (next > cursor.end) [[unlikely]] return allocate_slow(size_class);
+    cursor.free = next;
+    auto* const object = reinterpret_cast<Object*>(cell);
+    *mark_byte(object) = live_color_;
+    return object;
+  }
+
+  /// The colour of objects that are live, or new since marking began.
+  [[nodiscard]] MarkColor live_color() const noexcept { return live_color_; }
+
+  /// A cycle begins: everything has been swept; from now on live objects have the other colour.
+  void begin_marking();
+  /// Marking is over: every block waits to be swept, and cells of the old colour are dead.
+  void begin_sweeping();
+  /// Sweeps up to `blocks` blocks; false when nothing is left to sweep.
+  bool sweep_some(std::size_t blocks);
+  [[nodiscard]] bool is_swept() const noexcept { return unswept_blocks_ == 0; }
+
+  /// Hands the memory of free blocks back to the system.
+  void decommit_free_blocks() noexcept;
+
+  [[nodiscard]] std::size_t committed_bytes() const noexcept { return chunk_count_.load(std::memory_order_relaxed) * kChunkBytes;
+  }
+  [[nodiscard]] std::size_t free_block_count() const noexcept { return free_blocks_; }
+
+  /// Calls visit(object, colour) for each cell in use; dead unswept ones have the old colour.
+  template <class Visit>
+  void for_each_object(Visit&& visit) const {
+    for (const Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
+      for (std::size_t i = kFirstBlock; i < kBlocksPerChunk; ++i) {
+        const Block* const block = &chunk->blocks[i];
+        if (block->state != BlockState::kFree) for_each_object_in(block, visit);
+      }
+    }
+  }
+  template <class Visit>
+  static void for_each_object_in(const Block* block, Visit&& visit) {
+    const std::uintptr_t end = cells_end(block);
+    for (std::uintptr_t cell = block_start(block); cell < end; cell += block->cell_bytes) {
+      auto* const object = reinterpret_cast<Object*>(cell);
+      const std::uint8_t color = *mark_byte(object);
+      if (color != kFreeCell) visit(object, static_cast<MarkColor>(color));
+    }
+  }
+  [[nodiscard]] const Chunk* chunks() const noexcept { return chunks_; }
+
+ private:
+  struct Cursor {
+    std::uintptr_t free = 0;
+    std::uintptr_t end = 0;
+    Block* block = nullptr;
+  };
+
+  Object* allocate_slow(std::uint8_t size_class);
+  bool next_run(Cursor& cursor, std::uintptr_t from);
+  Block* next_block(std::uint8_t size_class);
+  Block* take_free_block(std::uint8_t size_class);
+  bool add_chunk();
+  void sweep(Block* block);
+  void make_free(Block* block);
+  void fill_free_cells(const Block* block) const;
+
+  HeapCore* heap_;
+  AddressSpace& space_;
+  const bool poison_;
+  MarkColor live_color_ = kColorA;
+  std::array<Cursor, kSizeClassCount> cursors_{};
+  std::array<Block*, kSizeClassCount> partial_{};
+  std::array<Block*, kSizeClassCount> unswept_{};
+  std::size_t unswept_blocks_ = 0;
+  std::size_t next_sweep_class_ = 0;
+  Block* free_list_ = nullptr;
+  std::size_t free_blocks_ = 0;
+  Chunk* chunks_ = nullptr;
+  std::atomic<std::size_t> chunk_count_{0};  ///< read by statistics at any time
+};
+
+}  // namespace fallow::detail

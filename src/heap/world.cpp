@@ -1,0 +1,212 @@
+#include "heap/world.h"
+
+#include <algorithm>
+
+#include "fallow/errors.h"
+#include "platform/clock.h"
+#include "platform/futex.h"
+#include "platform/thread_id.h"
+
+namespace fallow::detail {
+
+namespace {
+
+/// Turns of a spin loop before a wait goes to the kernel: some ten microseconds.
+constexpr int kSpins = 400;
+
+bool spinning_helps() noexcept {
+  static const bool several_cpus = platform::cpu_count() > 1;
+  return several_cpus;
+}
+
+/// Spins until `done()`; false when that takes too long.
+template <class Done>
+bool spin_until(Done&& done) noexcept {
+  if (!spinning_helps()) return done();
+  for (int i = 0; i < kSpins; ++i) {
+    if (done()) return true;
+    platform::spin_pause();
+  }
+  return false;
+}
+
+}  // namespace
+
+World::World(std::uint64_t stop_warning_ns, StuckReport report)
+    : mutex_(platform::LockRank::kHeapState, "world"),
+      stop_warning_ns_(stop_warning_ns),
+      report_(std::move(report)) {}
+
+void World::attach(MutatorState* state) {
+  Lock lock(mutex_);
+  while (stop_requested()) wait_until_resumed(lock);
+  mutators_.push_back(state);
+  count_.store(mutators_.size(), std::memory_order_relaxed);
+  state->status = MutatorState::Status::kRunning;
+  running_.fetch_add(1);
+}
+
+void World::detach(MutatorState* state, const std::function<void()>& hand_over) noexcept {
+  Lock lock(mutex_);
+  // The collector reads the list without the lock, and walks this mutator's slots.
+  if (stop_requested() && state->status == MutatorState::Status::kRunning) {
+    state->status = MutatorState::Status::kStopped;
+    not_running_any_more();
+  }
+  while (stop_requested()) wait_until_resumed(lock);
+  hand_over();
+  if (state->status == MutatorState::Status::kRunning) not_running_any_more();
+  mutators_.erase(std::find(mutators_.begin(), mutators_.end(), state));
+  count_.store(mutators_.size(), std::memory_order_relaxed);
+}
+
+void World::park(MutatorState* state) {
+  const Lock lock(mutex_);
+  if (state->status == MutatorState::Status::kParked) {
+    throw UsageError("fallow: the mutator '" + state->name + "' is parked already");
+  }
+  state->status = MutatorState::Status::kParked;
+  not_running_any_more();
+}
+
+void World::unpark(MutatorState* state) noexcept {
+  Lock lock(mutex_);
+  while (stop_requested()) wait_until_resumed(lock);
+  state->status = MutatorState::Status::kRunning;
+  running_.fetch_add(1);
+}
+
+bool World::stop(MutatorState* self, std::uint64_t* waited_ns) {
+  Lock lock(mutex_);
+  if (stop_requested()) {
+    if (self != nullptr) {
+      self->status = MutatorState::Status::kStopped;
+      not_running_any_more();
+    }
+    while (stop_requested()) wait_until_resumed(lock);
+    if (self != nullptr) {
+      self->status = MutatorState::Status::kRunning;
+      running_.fetch_add(1);
+    }
+    return false;
+  }
+  const std::uint64_t started = platform::monotonic_ns();
+  stop_requested_.store(true, std::memory_order_seq_cst);
+  if (self != nullptr) {
+    self->status = MutatorState::Status::kStopped;
+    not_running_any_more();
+  }
+  for (MutatorState* const state : mutators_) {
+    if (state->status != MutatorState::Status::kRunning) continue;
+    MutatorAccess::limit(*state->mutator).store(0, std::memory_order_seq_cst);
+  }
+  if (running_.load(std::memory_order_acquire) != 0) {
+    wait_until_quiet(lock, started);
+    *waited_ns = platform::monotonic_ns() - started;
+  } else {
+    *waited_ns = 0;
+  }
+  return true;
+}
+
+void World::resume(MutatorState* self) noexcept {
+  const Lock lock(mutex_);
+  if (self != nullptr) {
+    self->status = MutatorState::Status::kRunning;
+    running_.fetch_add(1);
+  }
+  stop_requested_.store(false, std::memory_order_seq_cst);
+  resumes_.fetch_add(1);
+  if (mutators_.size() > (self != nullptr ? 1U : 0U)) platform::futex_wake_all(resumes_);
+}
+
+void World::safepoint(MutatorState* state) noexcept {
+  Lock lock(mutex_);
+  if (!stop_requested()) return;
+  state->status = MutatorState::Status::kStopped;
+  not_running_any_more();
+  while (stop_requested()) wait_until_resumed(lock);
+  state->status = MutatorState::Status::kRunning;
+  running_.fetch_add(1);
+}
+
+void World::not_running_any_more() noexcept {
+  if (running_.fetch_sub(1) == 1 && stop_requested()) platform::futex_wake_all(running_);
+}
+
+void World::wait_until_resumed(Lock& lock) noexcept {
+  const std::uint32_t seen = resumes_.load(std::memory_order_acquire);
+  lock.unlock();
+  const auto resumed = [&] { return resumes_.load(std::memory_order_acquire) != seen; };
+  if (!spin_until(resumed)) {
+    while (!resumed()) platform::futex_wait(resumes_, seen, 0);
+  }
+  lock.lock();
+}
+
+void World::wait_until_quiet(Lock& lock, std::uint64_t started_ns) {
+  lock.unlock();
+  const auto quiet = [&] { return running_.load(std::memory_order_acquire) == 0; };
+  std::uint64_t warn_at = started_ns + stop_warning_ns_;
+  while (!spin_until(quiet)) {
+    const std::uint32_t running = running_.load(std::memory_order_acquire);
+    if (running == 0) break;
+    platform::futex_wait(running_, running, stop_warning_ns_);
+    const std::uint64_t now = platform::monotonic_ns();
+    if (now < warn_at || quiet()) continue;
+    report_stuck(now - started_ns);
+    warn_at = now + stop_warning_ns_;
+  }
+  lock.lock();
+}
+
+void World::report_stuck(std::uint64_t waited_ns) {
+  std::vector<const MutatorState*> stuck;
+  {
+    const Lock lock(mutex_);
+    for (const MutatorState* const state : mutators_) {
+      if (state->status == MutatorState::Status::kRunning) stuck.push_back(state);
+    }
+  }
+  // A stuck mutator cannot go away meanwhile: detaching waits for the stop to end.
+  for (const MutatorState* const state : stuck) report_(*state, waited_ns);
+}
+
+// The locks of several heaps have equal ranks: forking takes them past the rank check.
+void World::prepare_fork(MutatorState* self) {
+  mutex_.native().lock();
+  while (stop_requested()) {
+    const std::uint32_t seen = resumes_.load(std::memory_order_acquire);
+    mutex_.native().unlock();
+    if (self != nullptr && self->status == MutatorState::Status::kRunning) {
+      safepoint(self);
+    } else {
+      platform::futex_wait(resumes_, seen, 0);
+    }
+    mutex_.native().lock();
+  }
+}
+
+void World::parent_after_fork() noexcept { mutex_.native().unlock(); }
+
+void World::child_after_fork(const MutatorState* first_of_thread,
+                             const std::function<void(MutatorState*)>& drop) {
+  std::uint32_t running = 0;
+  std::vector<MutatorState*> kept;
+  for (MutatorState* const state : mutators_) {
+    const MutatorState* own = first_of_thread;
+    while (own != nullptr && own != state) own = own->next_on_thread;
+    if (own == nullptr) {
+      drop(state);
+      continue;
+    }
+    kept.push_back(state);
+    if (state->status == MutatorState::Status::kRunning) ++running;
+  }
+  mutators_.swap(kept);
+  count_.store(mutators_.size(), std::memory_order_relaxed);
+  running_.store(running);
+  mutex_.native().unlock();
+}
+
+}  // namespace fallow::detail

@@ -1,0 +1,112 @@
+#include "platform/output_file.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace fallow::platform {
+namespace {
+
+std::string describe(const char* what, const std::string& path, int error) {
+  return std::string("cannot ") + what + " '" + path +
+         "': " + std::generic_category().message(error);
+}
+
+// Keeps SIGPIPE and SIGXFSZ from the calling thread, and swallows those raised meanwhile.
+class WriteSignalsHeld {
+ public:
+  WriteSignalsHeld() noexcept {
+    sigemptyset(&signals_);
+    sigset_t pending;
+    sigemptyset(&pending);
+    sigpending(&pending);
+    // One that is pending already belongs to the program: leave it alone.
+    for (const int number : {SIGPIPE, SIGXFSZ}) {
+      if (sigismember(&pending, number) == 0) sigaddset(&signals_, number);
+    }
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  }
+  ~WriteSignalsHeld() {
+    const timespec no_wait{};
+    while (sigtimedwait(&signals_, nullptr, &no_wait) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WriteSignalsHeld(const WriteSignalsHeld&) = delete;
+  WriteSignalsHeld& operator=(const WriteSignalsHeld&) = delete;
+
+ private:
+  sigset_t signals_;
+  sigset_t before_;
+};
+
+bool wait_until_writable(int descriptor) noexcept {
+  constexpr int kTimeoutMs = 1000;
+  pollfd request{descriptor, POLLOUT, 0};
+  const int ready = poll(&request, 1, kTimeoutMs);
+  return ready > 0 || (ready < 0 && errno == EINTR);
+}
+
+// 0 on success, else the error number.
+int write_all(int descriptor, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written > 0) {
+      text.remove_prefix(static_cast<size_t>(written));
+    } else if (written == 0) {
+      return EIO;
+    } else if (errno == EAGAIN) {
+      if (!wait_until_writable(descriptor)) return EAGAIN;
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string OutputFile::open(const std::string& path) {
+  close();
+  constexpr mode_t kMode = 0666;
+  const int descriptor =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, kMode);
+  if (descriptor < 0) return describe("open", path, errno);
+  descriptor_ = descriptor;
+  owned_ = true;
+  path_ = path;
+  return {};
+}
+
+void OutputFile::use_standard_error() noexcept {
+  close();
+  descriptor_ = STDERR_FILENO;
+  path_.assign("stderr");
+}
+
+bool OutputFile::is_terminal() const noexcept { return is_open() && isatty(descriptor_) == 1; }
+
+std::string OutputFile::write(std::string_view text) {
+  const int errno_before = errno;
+  int error;
+  {
+    const WriteSignalsHeld held;
+    error = write_all(descriptor_, text);
+  }
+  errno = errno_before;
+  return error == 0 ? std::string() : describe("write", path_, error);
+}
+
+void OutputFile::close() noexcept {
+  if (owned_) ::close(descriptor_);
+  owned_ = false;
+  descriptor_ = -1;
+}
+
+}  // namespace fallow::platform

@@ -1,0 +1,59 @@
+// A mutex with a place in the one global locking order.
+//
+// A thread may acquire a mutex only while every mutex it holds has a lower rank. Checked builds
+// (fallow::detail::kChecked) keep the ranks that each thread holds and stop the program at the
+// first violation, naming both locks, whether or not it would have deadlocked this time. In other
+// builds a RankedMutex costs what a std::mutex costs.
+//
+// Use it with std::lock_guard, std::unique_lock and std::condition_variable_any. native() is for
+// std::condition_variable; a lock taken through native() is invisible to the check.
+// Thread-safety: as std::mutex. Errors: misuse is fatal() in checked builds, undefined otherwise.
+#pragma once
+
+#include <mutex>
+
+namespace fallow::platform {
+
+// In order of acquisition: a thread that holds one may acquire those further down.
+enum class LockRank : int {
+  kProcessRegistry = 10,  // heaps and threads of the process
+  kHeapCollection = 20,   // held for the length of a collection or step
+  kHeapState = 30,        // mutator list, stop requests, pacing
+  kNurseryPool = 40,      // free nursery chunks
+  kOldSpace = 50,         // blocks and chunks of the old space
+  kLargeSpace = 60,       // large objects
+  kAddressSpace = 65,     // the reserved range that all heaps share
+  kGlobals = 70,          // global roots
+  kListeners = 80,        // event listeners
+  kLog = 90,              // the log; innermost, since anything may be logged anywhere
+};
+
+class RankedMutex {
+ public:
+  // `name` is kept, not copied: pass a literal.
+  explicit RankedMutex(LockRank rank, const char* name) noexcept : rank_(rank), name_(name) {}
+  RankedMutex(const RankedMutex&) = delete;
+  RankedMutex& operator=(const RankedMutex&) = delete;
+
+  void lock();
+  void unlock();
+
+  // Cannot deadlock, so it may be tried against the order; it counts as held afterwards. Trying a
+  // mutex that the thread already holds is misuse.
+  bool try_lock();
+
+  // Checked builds: whether the calling thread holds this mutex. Otherwise always true, so that it
+  // can be asserted.
+  bool held_by_this_thread() const noexcept;
+
+  std::mutex& native() noexcept { return mutex_; }
+  LockRank rank() const noexcept { return rank_; }
+  const char* name() const noexcept { return name_; }
+
+ private:
+  std::mutex mutex_;
+  const LockRank rank_;
+  const char* const name_;
+};
+
+}  // namespace fallow::platform

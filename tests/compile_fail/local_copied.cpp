@@ -1,0 +1,17 @@
+// expect: deleted
+#include "fallow/field.h"
+#include "fallow/local.h"
+#include "fallow/type.h"
+
+struct Node : fallow::Object {
+  Node() = default;
+  explicit Node(const fallow::Ref<Node>& first) : left(first) {}
+  fallow::Field<Node> left;
+  using Fields = fallow::FieldList<&Node::left>;
+};
+
+fallow::Local<Node>* wrong(fallow::Mutator& mutator) {
+  fallow::Local<Node> root(mutator);
+  fallow::Local<Node> copy = root;
+  return copy == nullptr ? nullptr : &root;
+}

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "bench/command.h"
+#include "fallow/errors.h"
+#include "fallow/options.h"
+#include "fallow/version.h"
+#include "tools/fallow/demo_command.h"
+#include "tools/fallow/exit_codes.h"
+
+namespace fallow::tool {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  fallow demo               index this machine's Python library, and compare
+  fallow bench alloc        measure the speed of allocation
+  fallow options            everything that can be set, as a Markdown table
+  fallow demo --help        more about a command
+
+Exit codes: 0 for success, 1 when a check failed or the work could not be finished,
+2 for wrong usage.)";
+
+void add_small_commands(CLI::App& app) {
+  app.add_subcommand("options", "Lists the options of a heap and their FALLOW_* variables")
+      ->callback([] { fmt::print("{}", options_as_markdown()); });
+  app.add_subcommand("version", "Prints the version")->callback([] {
+    fmt::print("fallow {}\n", kVersion);
+  });
+}
+
+int complain(const std::string& problem, int exit_code) {
+  fmt::print(stderr, "fallow: {}\n", problem);
+  return exit_code;
+}
+
+int run(int argc, char** argv) {
+  int exit_code = kExitOk;
+  CLI::App app("A garbage-collected heap for C++: demonstration and benchmarks");
+  app.name("fallow");
+  app.set_version_flag("--version", fmt::format("fallow {}", kVersion));
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  add_demo_command(app, exit_code);
+  bench::add_bench_command(app, exit_code);
+  add_small_commands(app);
+  if (argc < 2) {
+    fmt::print(stderr, "{}", app.help());
+    return kExitUsage;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  return exit_code;
+}
+
+// What could not be written, to a full disk for example, is not a success.
+int finish_output(int exit_code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  return complain("cannot write the output", exit_code == kExitOk ? kExitFailed : exit_code);
+}
+
+}  // namespace
+}  // namespace fallow::tool
+
+int main(int argc, char** argv) {
+  using namespace fallow::tool;  // NOLINT(google-build-using-namespace)
+  try {
+    return finish_output(run(argc, argv));
+  } catch (const fallow::OptionError& error) {
+    return complain(error.what(), kExitUsage);
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory", kExitFailed);
+  } catch (const std::exception& error) {
+    return complain(error.what(), kExitFailed);
+  }
+}
