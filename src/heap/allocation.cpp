@@ -11,6 +11,9 @@ namespace {
 constexpr std::size_t kSmallestYoungLargeLimit = std::size_t{8} << 20;
 /// Full collections that one allocation runs before it fails.
 constexpr std::size_t kFullCollectionsBeforeFailure = 2;
+/// Minor collections that one allocation runs before it goes without the nursery: open cursors or
+/// more mutators than chunks can hold all of a tiny one.
+constexpr std::size_t kMinorCollectionsBeforeLarge = 3;
 }  // namespace
 
 std::size_t young_large_limit(std::size_t nursery_bytes) noexcept {
@@ -47,12 +50,12 @@ std::uintptr_t HeapCore::allocate_slow(MutatorState& state, std::size_t bytes,
   Mutator& mutator = *state.mutator;
   if (world_.stop_requested()) world_.safepoint(&state);
   if (state.zeal.active()) zeal(state);
-  if (bytes > max_nursery_object_) {
+  const std::size_t padding = alignment > kObjectGranule ? kObjectGranule : 0;
+  if (bytes > max_nursery_object_ || !make_room(state, bytes + padding)) {
     const std::uintptr_t object = allocate_large(state, bytes);
     rearm(state);
     return object;
   }
-  make_room(state, bytes + (alignment > kObjectGranule ? kObjectGranule : 0));
   std::uintptr_t start = MutatorAccess::free(mutator);
   if (alignment > kObjectGranule) start = (start + alignment - 1) & ~(alignment - 1);
   MutatorAccess::free(mutator) = start + bytes;
@@ -60,13 +63,15 @@ std::uintptr_t HeapCore::allocate_slow(MutatorState& state, std::size_t bytes,
   return start;
 }
 
-void HeapCore::make_room(MutatorState& state, std::size_t bytes) {
+bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
+  std::size_t minor_collections = 0;
   std::size_t full_collections = 0;
   while (state.chunk_end - MutatorAccess::free(*state.mutator) < bytes) {
     switch (take_chunk(state)) {
       case Taken::kChunk:
         break;
       case Taken::kNoneFree:
+        if (minor_collections++ == kMinorCollectionsBeforeLarge) return false;
         collect(&state, Kind::kMinor);
         break;
       case Taken::kNoMemory:
@@ -79,6 +84,7 @@ void HeapCore::make_room(MutatorState& state, std::size_t bytes) {
         break;
     }
   }
+  return true;
 }
 
 HeapCore::Taken HeapCore::take_chunk(MutatorState& state) {
@@ -149,7 +155,7 @@ void HeapCore::zeal(MutatorState& state) {
 
 Nursery::Range HeapCore::take_piece(MutatorState& state, std::size_t bytes, std::size_t at_most) {
   if (world_.stop_requested()) world_.safepoint(&state);
-  make_room(state, bytes);
+  if (!make_room(state, bytes)) return {};
   std::uintptr_t& free = MutatorAccess::free(*state.mutator);
   const Nursery::Range piece{free, free + std::min(state.chunk_end - free, at_most)};
   state.cursor_pieces.push_back(piece);
@@ -173,10 +179,11 @@ AllocationCursor::Piece AllocationCursor::refill(Mutator& mutator, std::uintptr_
   detail::MutatorState& state = Access::state(mutator);
   detail::HeapCore& core = Access::core(mutator);
   // Zeal sees every allocation; and what does not fit into the nursery goes the ordinary way.
-  if (state.zeal.active() || bytes > core.max_nursery_object()) {
-    return {core.allocate_slow(state, bytes, kObjectGranule), kEmpty, kEmpty};
+  detail::Nursery::Range piece;
+  if (!state.zeal.active() && bytes <= core.max_nursery_object()) {
+    piece = core.take_piece(state, bytes, kLargestPiece);
   }
-  const detail::Nursery::Range piece = core.take_piece(state, bytes, kLargestPiece);
+  if (piece.end == 0) return {core.allocate_slow(state, bytes, kObjectGranule), kEmpty, kEmpty};
   return {piece.begin, piece.begin + bytes, piece.end};
 }
 

@@ -40,7 +40,8 @@ class HeapCore {
   /// After a slow path: the limit becomes the end of the chunk, unless a stop is requested meanwhile.
   void rearm(MutatorState& state) noexcept;
   void safepoint(MutatorState& state) noexcept;
-  /// A piece of nursery of at most `at_most` bytes and at least `bytes`, for a cursor.
+  /// A piece of nursery of at most `at_most` bytes and at least `bytes`, for a cursor; empty when the
+  /// nursery cannot serve it.
   Nursery::Range take_piece(MutatorState& state, std::size_t bytes, std::size_t at_most);
 
   // Collections (collection.cpp).
@@ -113,7 +114,8 @@ class HeapCore {
   enum class Taken : std::uint8_t { kChunk, kNoneFree, kNoMemory, kOverLimit };
 
   std::uintptr_t allocate_large(MutatorState& state, std::size_t bytes);
-  void make_room(MutatorState& state, std::size_t bytes);
+  /// Makes sure that `bytes` fit behind the free pointer; false when the nursery cannot serve them.
+  bool make_room(MutatorState& state, std::size_t bytes);
   Taken take_chunk(MutatorState& state);
   [[nodiscard]] bool fits_hard_limit(std::size_t growth) const noexcept;
   void zeal(MutatorState& state);

@@ -39,7 +39,8 @@ struct TypeBuilder::Plan {
     if (item_bytes == 0 || item_bytes > kMaxFixedBytes) {
       refuse("items have " + std::to_string(item_bytes) + " bytes; permitted: 1 to 1 MiB");
     }
-    if (length_offset % kWord != 0 || length_offset < kWord || length_offset + kWord > fixed_bytes) {
+    if (length_offset % kWord != 0 || length_offset < kWord ||
+        length_offset > fixed_bytes - kWord) {
       refuse("the length at offset " + std::to_string(length_offset) +
              " lies outside the fixed part or is unaligned");
     }
@@ -56,7 +57,7 @@ struct TypeBuilder::Plan {
                         std::size_t end, const char* where) const {
     for (std::size_t i = 0; i < offsets.size(); ++i) {
       const std::size_t offset = offsets[i];
-      if (offset % kWord != 0 || offset < first || offset + kWord > end) {
+      if (offset % kWord != 0 || offset < first || offset > end - kWord) {
         refuse("the reference at offset " + std::to_string(offset) + " lies outside " + where +
                " or is unaligned");
       }

@@ -117,7 +117,7 @@ void World::resume(MutatorState* self) noexcept {
   }
   stop_requested_.store(false, std::memory_order_seq_cst);
   resumes_.fetch_add(1);
-  if (mutators_.size() > (self != nullptr ? 1U : 0U)) platform::futex_wake_all(resumes_);
+  if (waiters_ != 0) platform::futex_wake_all(resumes_);
 }
 
 void World::safepoint(MutatorState* state) noexcept {
@@ -136,12 +136,14 @@ void World::not_running_any_more() noexcept {
 
 void World::wait_until_resumed(Lock& lock) noexcept {
   const std::uint32_t seen = resumes_.load(std::memory_order_acquire);
+  ++waiters_;
   lock.unlock();
   const auto resumed = [&] { return resumes_.load(std::memory_order_acquire) != seen; };
   if (!spin_until(resumed)) {
     while (!resumed()) platform::futex_wait(resumes_, seen, 0);
   }
   lock.lock();
+  --waiters_;
 }
 
 void World::wait_until_quiet(Lock& lock, std::uint64_t started_ns) {
@@ -177,6 +179,7 @@ void World::prepare_fork(MutatorState* self) {
   mutex_.native().lock();
   while (stop_requested()) {
     const std::uint32_t seen = resumes_.load(std::memory_order_acquire);
+    ++waiters_;
     mutex_.native().unlock();
     if (self != nullptr && self->status == MutatorState::Status::kRunning) {
       safepoint(self);
@@ -184,6 +187,7 @@ void World::prepare_fork(MutatorState* self) {
       platform::futex_wait(resumes_, seen, 0);
     }
     mutex_.native().lock();
+    --waiters_;
   }
 }
 
@@ -204,6 +208,7 @@ void World::child_after_fork(const MutatorState* first_of_thread,
     if (state->status == MutatorState::Status::kRunning) ++running;
   }
   mutators_.swap(kept);
+  waiters_ = 0;
   count_.store(mutators_.size(), std::memory_order_relaxed);
   running_.store(running);
   mutex_.native().unlock();

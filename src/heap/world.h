@@ -72,6 +72,7 @@ class World {
   std::atomic<bool> stop_requested_{false};
   std::atomic<std::uint32_t> running_{0};  ///< mutators in state kRunning; a futex word
   std::atomic<std::uint32_t> resumes_{0};  ///< counts resumes; a futex word
+  std::uint32_t waiters_ = 0;              ///< threads that wait for a resume
   const std::uint64_t stop_warning_ns_;
   const StuckReport report_;
 };
