@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fallow::bench {
+
+/// One figure of a row; the name carries the unit.
+using Metrics = std::vector<std::pair<std::string, double>>;
+
+/// What is measured: a subject, or a subject and a variant ("live/init"). `run` measures once and is
+/// called in a fresh process each time, so that no row sees the memory of another.
+struct Row {
+  std::string name;
+  std::function<Metrics()> run;
+  /// Set for rows whose instructions can be counted: the same work over a given number of objects.
+  std::function<void(std::uint64_t objects)> work;
+};
+
+/// What the user asked for.
+struct Options {
+  std::uint64_t n = 0;  ///< size of the work in the benchmark's own unit; 0: its default
+  int runs = 5;
+  bool json = false;
+  bool callgrind = false;
+  std::string output = ".";  ///< folder for pictures
+};
+
+/// A row over all its runs.
+struct Measured {
+  struct Figure {
+    std::string name;
+    double median;
+    double minimum;
+    double maximum;
+  };
+  std::string name;
+  std::vector<Figure> figures;
+
+  /// The median of a metric; NaN if the row has none of that name.
+  [[nodiscard]] double value(const std::string& metric) const;
+};
+
+struct Benchmark {
+  const char* name;
+  const char* help;
+  const char* unit_of_n;     ///< what --n counts, with the default
+  std::vector<Row> (*rows)(const Options& options);
+  /// Optional: writes pictures after the table; returns the files.
+  std::vector<std::string> (*pictures)(const std::vector<Measured>& rows, const Options& options);
+};
+
+/// All benchmarks, in the order in which they are listed.
+const std::vector<Benchmark>& benchmarks();
+
+/// The rows of each benchmark; one function a file.
+std::vector<Row> alloc_rows(const Options& options);
+std::vector<Row> gcbench_rows(const Options& options);
+std::vector<Row> minor_rows(const Options& options);
+std::vector<Row> barrier_rows(const Options& options);
+std::vector<Row> roots_rows(const Options& options);
+std::vector<Row> threads_rows(const Options& options);
+std::vector<Row> nursery_rows(const Options& options);
+std::vector<std::string> nursery_pictures(const std::vector<Measured>& rows,
+                                          const Options& options);
+std::vector<Row> tree_rss_rows(const Options& options);
+
+}  // namespace fallow::bench

@@ -1,0 +1,26 @@
+#include <cstdlib>
+
+#include "bench/peers/explicit_allocator.h"
+#include "bench/peers/peers.h"
+
+namespace fallow::bench {
+
+namespace {
+
+struct Functions {
+  static void* allocate(std::size_t bytes) { return std::malloc(bytes); }
+  static void release(void* pointer) { std::free(pointer); }
+};
+using Allocator = ExplicitAllocator<Functions>;
+
+}  // namespace
+
+std::vector<Row> malloc_allocation_rows(std::uint64_t n) {
+  return {allocation_row("malloc", n, Allocator::allocation_loop)};
+}
+
+std::vector<Row> malloc_gcbench_rows(std::uint64_t repetitions) {
+  return {plain_gcbench_row("malloc", repetitions, gcbench::Plain<Allocator>::run)};
+}
+
+}  // namespace fallow::bench

@@ -1,0 +1,38 @@
+#include "bench/peers/peers.h"
+
+#ifdef FALLOW_BENCH_HAVE_MIMALLOC
+
+#include <mimalloc.h>
+
+#include "bench/peers/explicit_allocator.h"
+
+namespace fallow::bench {
+
+namespace {
+
+struct Functions {
+  static void* allocate(std::size_t bytes) { return mi_malloc(bytes); }
+  static void release(void* pointer) { mi_free(pointer); }
+};
+using Allocator = ExplicitAllocator<Functions>;
+
+}  // namespace
+
+std::vector<Row> mimalloc_allocation_rows(std::uint64_t n) {
+  return {allocation_row("mimalloc", n, Allocator::allocation_loop)};
+}
+
+std::vector<Row> mimalloc_gcbench_rows(std::uint64_t repetitions) {
+  return {plain_gcbench_row("mimalloc", repetitions, gcbench::Plain<Allocator>::run)};
+}
+
+}  // namespace fallow::bench
+
+#else
+
+namespace fallow::bench {
+std::vector<Row> mimalloc_allocation_rows(std::uint64_t /*n*/) { return {}; }
+std::vector<Row> mimalloc_gcbench_rows(std::uint64_t /*repetitions*/) { return {}; }
+}  // namespace fallow::bench
+
+#endif

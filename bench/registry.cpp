@@ -1,0 +1,27 @@
+#include "bench/benchmark.h"
+
+namespace fallow::bench {
+
+const std::vector<Benchmark>& benchmarks() {
+  static const std::vector<Benchmark> all = {
+      {"alloc", "16-byte objects in a loop: the bump path, against a hand-written one and others",
+       "objects (default 1000000000)", alloc_rows, nullptr},
+      {"gcbench", "Ellis, Kovac and Boehm's tree benchmark", "repetitions (default 1)",
+       gcbench_rows, nullptr},
+      {"minor", "cost of minor collections by survival and remembered slots",
+       "not used", minor_rows, nullptr},
+      {"barrier", "cost of stores into old objects and arrays", "stores (default 10000000)",
+       barrier_rows, nullptr},
+      {"roots", "building trees with each way of rooting", "tree depth (default 18)", roots_rows,
+       nullptr},
+      {"threads", "several mutators: aggregate rate and time to stop",
+       "objects of each mutator (default 500000000)", threads_rows, nullptr},
+      {"nursery", "GCBench and allocation against the size of the nursery, with a picture",
+       "objects of the allocation loop (default 200000000)", nursery_rows, nursery_pictures},
+      {"tree-rss", "resident memory of a live tree against the bytes of its objects",
+       "tree depth (default 22: 8.4 million nodes)", tree_rss_rows, nullptr},
+  };
+  return all;
+}
+
+}  // namespace fallow::bench

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/benchmark.h"
+
+namespace fallow::bench {
+
+/// Told before each measurement: how many are done, of how many, and the row that comes.
+using Progress = std::function<void(std::size_t done, std::size_t all, const std::string& row)>;
+
+/// Measures all rows `runs` times, alternately (every row once, then again), each in a process of
+/// its own. Throws std::runtime_error naming the row when one fails.
+std::vector<Measured> measure(const std::vector<Row>& rows, int runs, const Progress& progress);
+
+/// Medians, minima and maxima of several runs of one row.
+Measured summarize(const std::string& name, const std::vector<Metrics>& runs);
+
+}  // namespace fallow::bench
