@@ -16,8 +16,8 @@ namespace fallow {
 /// the compiler can hold it in registers. Same errors and rules as make().
 class AllocationCursor {
  public:
-  explicit AllocationCursor(Mutator& mutator) : mutator_(mutator) {}
-  ~AllocationCursor() {
+  [[gnu::always_inline]] explicit AllocationCursor(Mutator& mutator) : mutator_(mutator) {}
+  [[gnu::always_inline]] ~AllocationCursor() {
     if (free_ != kEmpty) close(mutator_, free_, limit_);
   }
   AllocationCursor(const AllocationCursor&) = delete;

@@ -151,8 +151,10 @@ constexpr TypeDescriptor describe_type() {
   }
 }
 
+// Hidden, so that also position-independent code knows its address and keeps it in a register; each
+// shared library then has a descriptor of its own for a type, which does no harm.
 template <class T>
-inline constexpr TypeDescriptor kDescriptor = describe_type<T>();
+[[gnu::visibility("hidden")]] inline constexpr TypeDescriptor kDescriptor = describe_type<T>();
 
 }  // namespace detail
 
