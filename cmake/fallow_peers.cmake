@@ -21,9 +21,9 @@ function(fallow_peer name header library)
   target_link_libraries(fallow_peers INTERFACE ${ARGN} "${FALLOW_${name}_LIBRARY}")
 endfunction()
 
-# The shared mimalloc also exports malloc and operator new, and the first library in the executable's
-# list of needed libraries wins. Naming the standard libraries first keeps their own allocator in
-# place for everything but explicit calls to mi_malloc and friends.
+# The shared mimalloc also exports malloc and operator new, and the first library in the list of
+# those that an executable needs wins. Naming the standard libraries first keeps their own allocator
+# in place for everything but explicit calls to mi_malloc and friends.
 fallow_peer(MIMALLOC mimalloc.h mimalloc
             "-Wl,--push-state,--no-as-needed,-lstdc++,-lc,--pop-state")
 fallow_peer(BOEHM gc.h gc)

@@ -13,9 +13,9 @@ endif()
 
 include(GoogleTest)
 
-# One executable per folder below tests/ that mirrors a layer. Each test is labelled with the folder's
-# name, or as <folder>.threads when its full name contains "Threads": `ctest -L` takes a part of a
-# label, so that both words select it. (CMake 3.25 cannot pass two labels through here.)
+# One executable per folder below tests/ that mirrors a layer. Each test is labelled with the name
+# of the folder, or as <folder>.threads when its full name contains "Threads": `ctest -L` takes a
+# part of a label, so that both words select it. (CMake 3.25 cannot pass two labels through here.)
 function(fallow_test_folder folder)
   fallow_sources(sources tests/${folder})
   if(NOT sources)
@@ -48,7 +48,7 @@ foreach(layer IN LISTS fallow_layers)
   fallow_test_folder(${layer})
 endforeach()
 
-if(TARGET fallow_tool)
+if(FALLOW_BUILD_TOOL)
   fallow_test_folder(tools fallow_tool_parts)
   if(TARGET fallow_test_tools)
     # For the tests that run the real executable.
@@ -85,12 +85,18 @@ if(FALLOW_REPOSITORY_TESTS)
   fallow_repository_test(include_ladder "" Python3::Interpreter "${checks}/check_include_ladder.py")
   fallow_repository_test(include_ladder_self_test "" Python3::Interpreter
                          "${checks}/check_include_ladder.py" --self-test)
+  fallow_repository_test(
+    guide "" Python3::Interpreter "${checks}/check_guide.py" docs/guide.md -- "${CMAKE_CXX_COMPILER}"
+    -std=c++20 -Wall -Wextra -Werror -I "${PROJECT_SOURCE_DIR}/include" -I
+    "${fallow_generated_include}")
   fallow_repository_test(doc_links "" Python3::Interpreter "${checks}/check_doc_links.py")
   fallow_repository_test(format "" "${checks}/check_format.sh")
   fallow_repository_test(clang_tidy slow "${checks}/run_clang_tidy.sh" "${PROJECT_BINARY_DIR}")
   fallow_repository_test(installed_package slow "${checks}/installed_package_test.sh"
                          "${PROJECT_BINARY_DIR}")
-  if(TARGET fallow_tool)
+  if(FALLOW_BUILD_TOOL)
+    fallow_repository_test(options_page "" Python3::Interpreter "${checks}/check_options_page.py"
+                           "$<TARGET_FILE:fallow_tool>" docs/options.md)
     fallow_repository_test(own_malloc "" "${checks}/check_own_malloc.sh"
                            "$<TARGET_FILE:fallow_tool>")
   endif()

@@ -12,7 +12,7 @@ add_library(fallow_tool_requirements INTERFACE)
 target_compile_options(fallow_tool_requirements INTERFACE ${fallow_warnings})
 target_include_directories(fallow_tool_requirements INTERFACE "${PROJECT_SOURCE_DIR}"
                                                               "${PROJECT_SOURCE_DIR}/src")
-target_link_libraries(fallow_tool_requirements INTERFACE fallow fmt::fmt
+target_link_libraries(fallow_tool_requirements INTERFACE fallow CLI11::CLI11 fmt::fmt
                                                          nlohmann_json::nlohmann_json)
 
 fallow_sources(bench_sources bench)
@@ -27,7 +27,8 @@ set(tool_main "${PROJECT_SOURCE_DIR}/tools/fallow/main.cpp")
 list(REMOVE_ITEM tool_sources "${tool_main}")
 add_library(fallow_tool_parts STATIC ${tool_sources})
 target_include_directories(fallow_tool_parts PUBLIC "${PROJECT_SOURCE_DIR}/tools/fallow")
-target_link_libraries(fallow_tool_parts PUBLIC fallow_tool_requirements $<TARGET_NAME_IF_EXISTS:fallow_bench> CLI11::CLI11)
+target_link_libraries(fallow_tool_parts PUBLIC fallow_tool_requirements
+                                               $<TARGET_NAME_IF_EXISTS:fallow_bench>)
 
 add_executable(fallow_tool "${tool_main}")
 set_target_properties(fallow_tool PROPERTIES OUTPUT_NAME fallow

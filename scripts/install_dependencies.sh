@@ -34,7 +34,7 @@ if ! command -v dpkg-query >/dev/null; then
     "  ${packages[*]}" "and set FALLOW_SKIP_DEPENDENCIES=1."
 fi
 
-# dpkg-query exits with 1 when it does not know one of the packages, which is an answer, not an error.
+# That dpkg-query exits with 1 when it does not know a package is an answer and not an error.
 installed="$(dpkg-query --show --showformat='${Package} ${db:Status-Status}\n' "${packages[@]}" \
   2>/dev/null || true)"
 missing=()

@@ -46,7 +46,8 @@ TEST(ObjectSizes, ArraysOfEverySizeKeepTheirBytes) {
 }
 
 TEST(ObjectSizes, FreedCellsOfEveryClassAreFilledAgain) {
-  TestHeap test(with_nursery(64 * kKiB));
+  // Large enough that the size alone decides where an object goes.
+  TestHeap test(with_nursery(1 * kMiB));
   const std::vector<std::size_t> lengths = all_lengths();
   Local<Array<Bytes>> table(test.mutator, make_array<Bytes>(test.mutator, lengths.size()));
   std::size_t used = 0;

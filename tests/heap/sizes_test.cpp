@@ -156,7 +156,7 @@ TEST_F(Sizes, JustBeyondTheLargestObject) {
 TEST_F(Sizes, BelowTheLargestObjectButAboveAllMemory) {
   for (const ArrayKind& kind : kinds_) {
     for (const std::size_t bytes : {kMaxObjectBytes / 2, kMaxObjectBytes / 2 + kMaxObjectBytes / 4,
-                                    kMaxObjectBytes - 100 * kKiB}) {
+                                    kMaxObjectBytes - kMaxObjectBytes / 256}) {
       const HeapStatistics before = test_.heap.statistics();
       try {
         kind.make(test_.mutator, bytes / kind.item_bytes);

@@ -22,19 +22,21 @@ namespace {
 constexpr std::uint32_t kMostRounds = 1000;
 
 constexpr const char* kDescription =
-    R"(Indexes every text file below a directory in a managed heap, asks the index some questions,
-and compares contents, answers and costs with an index on standard containers.
+    "Indexes texts in a managed heap and compares with standard containers";
+
+constexpr const char* kExplanation =
+    R"(Indexes every text file below DIR in a managed heap, asks the index some questions, and compares
+contents, answers and costs with an index on standard containers.
 
 DIR defaults to the sources of this machine's Python library, or to /usr/share/doc and
-/usr/include. Binary, empty and unreadable files are counted and left out; symbolic links
-are not followed. The FALLOW_* variables configure the heap: see `fallow options`.)";
+/usr/include. Binary, empty and unreadable files are counted and left out; symbolic links are
+not followed. The FALLOW_* variables configure the heap: see `fallow options`.
 
-constexpr const char* kExamples = R"(Examples:
-  fallow demo                          index the default texts
-  fallow demo ~/src --repeat 5         medians of five rounds
-  fallow demo --json | jq .fallow      for programs
-  FALLOW_NURSERY=64K fallow demo --check
-                                       with a small nursery; verify the heap at the end
+Examples:
+  fallow demo                             index the default texts
+  fallow demo ~/src --repeat 5            medians of five rounds
+  fallow demo --json | jq .fallow         for programs
+  FALLOW_NURSERY=64K fallow demo --check  with a small nursery; verify the heap at the end
 
 Exit codes: 0 when both indexes agree (and the heap is in order), 1 when not, 2 for wrong usage.)";
 
@@ -50,8 +52,9 @@ std::vector<std::string> choose_directories(const DemoArguments& arguments) {
   places.path = platform::environment("PATH").value_or("");
   std::vector<std::string> found = default_directories(places);
   if (found.empty()) {
-    fmt::print(stderr, "fallow demo: no Python library, /usr/share/doc or /usr/include here; "
-                       "name a directory of texts\n");
+    fmt::print(stderr,
+               "fallow demo: no Python library, /usr/share/doc or /usr/include here; "
+               "name a directory of texts\n");
   }
   return found;
 }
@@ -66,9 +69,9 @@ TextFiles read_texts(const std::vector<std::string>& directories, const DemoArgu
   }
   options.progress = [&progress](const TextFiles& found) {
     if (!progress.is_due()) return;
-    progress.show("reading", fmt::format("{}, {}",
-                                         format_count(found.files.size(), "file", "files"),
-                                         telemetry::format_bytes(found.bytes)));
+    progress.show("reading",
+                  fmt::format("{}, {}", format_count(found.files.size(), "file", "files"),
+                              telemetry::format_bytes(found.bytes)));
   };
   return read_text_files(directories, options);
 }
@@ -76,7 +79,7 @@ TextFiles read_texts(const std::vector<std::string>& directories, const DemoArgu
 // Accepts what HeapOptions accept, such as "64M", and turns it into digits for CLI11.
 std::string size_in_digits(const std::string& text) {
   const telemetry::ParsedSize size = telemetry::parse_size(text);
-  if (!size) throw CLI::ValidationError("--max-bytes", size.error);
+  if (!size) throw CLI::ValidationError(size.error);
   return std::to_string(*size.bytes);
 }
 
@@ -107,7 +110,7 @@ int run_demo(const DemoArguments& arguments) {
 
 void add_demo_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand("demo", kDescription);
-  command->footer(kExamples);
+  command->footer(kExplanation);
   const auto arguments = std::make_shared<DemoArguments>();
   command->add_option("DIR", arguments->directory, "Directory of texts")
       ->check([](const std::string& text) {

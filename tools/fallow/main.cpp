@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <string>
+#include <string_view>
 
 #include "bench/command.h"
 #include "fallow/errors.h"
@@ -33,9 +34,18 @@ void add_small_commands(CLI::App& app) {
   });
 }
 
-int complain(const std::string& problem, int exit_code) {
-  fmt::print(stderr, "fallow: {}\n", problem);
+// The library's own messages may begin with its name already.
+int complain(std::string_view problem, int exit_code) {
+  constexpr std::string_view kName = "fallow: ";
+  if (problem.starts_with(kName)) problem.remove_prefix(kName.size());
+  fmt::print(stderr, "{}{}\n", kName, problem);
   return exit_code;
+}
+
+bool has_command(const CLI::App& app, std::string_view name) {
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  return std::any_of(commands.begin(), commands.end(),
+                     [name](const CLI::App* command) { return command->get_name() == name; });
 }
 
 int run(int argc, char** argv) {
@@ -51,6 +61,10 @@ int run(int argc, char** argv) {
   if (argc < 2) {
     fmt::print(stderr, "{}", app.help());
     return kExitUsage;
+  }
+  const std::string_view first = argv[1];
+  if (!first.starts_with('-') && !has_command(app, first)) {
+    return complain(fmt::format("there is no command '{}'; see fallow --help", first), kExitUsage);
   }
   try {
     app.parse(argc, argv);

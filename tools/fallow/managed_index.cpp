@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fallow/live.h"
+#include "fallow/local.h"
 #include "fallow/make.h"
 #include "tools/fallow/ordered_words.h"
 #include "tools/fallow/tokenizer.h"
@@ -64,8 +65,7 @@ void ManagedIndex::add_word(std::string_view text) {
     add_occurrence(known);
     return;
   }
-  const Ref<WordEntry> entry =
-      make<WordEntry>(mutator_, live(word), word, hash, priority_of(hash));
+  const Ref<WordEntry> entry = make<WordEntry>(mutator_, live(word), word, hash, priority_of(hash));
   hang_into_bucket(root_->buckets, entry);
   insert_in_order(root_->tree, entry);
   add_occurrence(entry);

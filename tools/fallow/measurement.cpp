@@ -29,8 +29,7 @@ class Stopwatch {
 // How far resident memory rises from now on.
 class PeakGrowth {
  public:
-  PeakGrowth()
-      : is_known_(platform::reset_peak_resident()), before_(platform::resident_bytes()) {}
+  PeakGrowth() : is_known_(platform::reset_peak_resident()), before_(platform::resident_bytes()) {}
   [[nodiscard]] bool is_known() const { return is_known_; }
   [[nodiscard]] std::uint64_t bytes() const {
     const std::uint64_t peak = platform::peak_resident_bytes();
@@ -65,17 +64,16 @@ class Run {
   Round one_round() {
     Round round;
     std::unique_ptr<Managed> managed;
-    const std::vector<Answer> answers = measure_index(
-        "fallow", round.managed, [&]() -> WordIndex& {
-          managed = std::make_unique<Managed>(options_.heap);
-          return managed->index;
-        });
+    const std::vector<Answer> answers = measure_index("fallow", round.managed, [&]() -> WordIndex& {
+      managed = std::make_unique<Managed>(options_.heap);
+      return managed->index;
+    });
     round.heap = managed->heap.statistics();
     result_.nursery_bytes = round.heap.nursery;
 
     std::unique_ptr<StandardIndex> standard;
-    const std::vector<Answer> expected = measure_index(
-        "standard containers", round.standard, [&]() -> WordIndex& {
+    const std::vector<Answer> expected =
+        measure_index("standard containers", round.standard, [&]() -> WordIndex& {
           standard = std::make_unique<StandardIndex>();
           return *standard;
         });
@@ -136,8 +134,7 @@ class Run {
 
 }  // namespace
 
-Measurement measure(const TextFiles& texts, const MeasurementOptions& options,
-                    Progress& progress) {
+Measurement measure(const TextFiles& texts, const MeasurementOptions& options, Progress& progress) {
   return Run(texts, options, progress).measure();
 }
 

@@ -24,7 +24,7 @@ struct Duration {
 struct Costs {
   Duration build;
   Duration queries;
-  Duration release;  // giving all its memory back
+  Duration release;                     // giving all its memory back
   std::uint64_t peak_growth_bytes = 0;  // resident memory at most, less that before the start
 };
 
@@ -47,9 +47,9 @@ struct Measurement {
   std::uint64_t nursery_bytes = 0;
   bool has_peaks = false;  // whether the system can tell the peak of a part of the run
   std::vector<Answer> answers;
-  Comparison comparison;       // of all rounds together
-  bool verified = false;       // whether `verification` was asked for
-  Verification verification;   // of the last round
+  Comparison comparison;      // of all rounds together
+  bool verified = false;      // whether `verification` was asked for
+  Verification verification;  // of the last round
 };
 
 struct MeasurementOptions {

@@ -12,9 +12,7 @@ constexpr std::size_t kPrefixWords = 50;
 constexpr std::size_t kPrefixLength = 4;
 constexpr std::size_t kShortestPrefixedWord = 7;
 
-AnswerItem item_of(WordCount word) {
-  return {std::move(word.word), word.occurrences, word.files};
-}
+AnswerItem item_of(WordCount word) { return {std::move(word.word), word.occurrences, word.files}; }
 
 Answer ask_top_words(const WordIndex& index) {
   Answer answer{fmt::format("{} most frequent words", kTopWords), {}};

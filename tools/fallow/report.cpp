@@ -63,9 +63,9 @@ class TextReport {
     line("");
     line("  texts     {}, {}", format_count(texts_.files.size(), "file", "files"),
          format_bytes(texts_.bytes));
-    std::string skipped = fmt::format("{} binary, {} empty, {} unreadable",
-                                      format_count(texts_.binary), format_count(texts_.empty),
-                                      format_count(texts_.unreadable));
+    std::string skipped =
+        fmt::format("{} binary, {} empty, {} unreadable", format_count(texts_.binary),
+                    format_count(texts_.empty), format_count(texts_.unreadable));
     if (texts_.links != 0) skipped += ", " + format_count(texts_.links, "link", "links");
     if (texts_.special != 0) {
       skipped += ", " + format_count(texts_.special, "pipe or device", "pipes and devices");
@@ -81,9 +81,9 @@ class TextReport {
 
   void cost_line(const char* name, double Duration::* clock, Duration Costs::* what) {
     const auto of = [&](Costs Round::* index) {
-      return format_spread(spread_of(result_.rounds,
-                                     [&](const Round& round) { return round.*index.*what.*clock; }),
-                           result_.rounds.size());
+      return format_spread(
+          spread_of(result_.rounds, [&](const Round& round) { return round.*index.*what.*clock; }),
+          result_.rounds.size());
     };
     line("  {:<24}{:<32}{}", name, of(&Round::managed), of(&Round::standard));
   }
@@ -148,9 +148,8 @@ class TextReport {
            }));
     }
     if (result_.answers.size() > 1) {
-      line("  by initial      {}",
-           join_first(result_.answers[1].items, kShownInitials,
-                      [](const AnswerItem& item) { return item.text; }));
+      line("  by initial      {}", join_first(result_.answers[1].items, kShownInitials,
+                                              [](const AnswerItem& item) { return item.text; }));
     }
     for (std::size_t i = 2; i < result_.answers.size(); ++i) {
       const Answer& answer = result_.answers[i];
@@ -167,7 +166,9 @@ class TextReport {
   void write_verdict() {
     const Comparison& comparison = result_.comparison;
     line("");
-    if (comparison.identical()) {
+    if (comparison.identical() && texts_.files.empty()) {
+      line("  There is nothing to index.");
+    } else if (comparison.identical()) {
       line("  Both agree on {}, {} and {}.", format_count(comparison.words, "word", "words"),
            format_count(comparison.postings, "posting", "postings"),
            format_count(comparison.answers, "answer", "answers"));

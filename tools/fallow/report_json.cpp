@@ -11,16 +11,11 @@ using Json = nlohmann::ordered_json;
 double microseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1000; }
 
 Json corpus_json(const TextFiles& texts, const Measurement& result) {
-  return {{"files", texts.files.size()},
-          {"bytes", texts.bytes},
-          {"words", result.words},
-          {"distinct_words", result.distinct_words},
-          {"binary_files", texts.binary},
-          {"empty_files", texts.empty},
-          {"unreadable", texts.unreadable},
-          {"links", texts.links},
-          {"special_files", texts.special},
-          {"files_beyond_limit", texts.beyond_limit}};
+  return {{"files", texts.files.size()},    {"bytes", texts.bytes},
+          {"words", result.words},          {"distinct_words", result.distinct_words},
+          {"binary_files", texts.binary},   {"empty_files", texts.empty},
+          {"unreadable", texts.unreadable}, {"links", texts.links},
+          {"special_files", texts.special}, {"files_beyond_limit", texts.beyond_limit}};
 }
 
 void add_duration(Json& to, const std::string& name, const std::vector<Round>& rounds,
@@ -39,8 +34,7 @@ void add_duration(Json& to, const std::string& name, const std::vector<Round>& r
 Json costs_json(const Measurement& result, Costs Round::* index) {
   Json json = Json::object();
   const auto add = [&](const char* name, Duration Costs::* what) {
-    add_duration(json, name, result.rounds,
-                 [&](const Round& round) { return round.*index.*what; });
+    add_duration(json, name, result.rounds, [&](const Round& round) { return round.*index.*what; });
   };
   add("build", &Costs::build);
   add("queries", &Costs::queries);
@@ -68,18 +62,18 @@ Json pauses_json(const PauseSummary& pauses) {
 Json heap_json(const Round& round) {
   const HeapStatistics& heap = round.heap;
   const double wall_s = round.managed.build.wall_s;
-  return {{"nursery_bytes", heap.nursery},
-          {"allocated_bytes", heap.allocated},
-          {"allocated_bytes_per_s",
-           wall_s > 0 ? static_cast<double>(heap.allocated) / wall_s : 0.0},
-          {"promoted_bytes", heap.promoted},
-          {"committed_bytes", heap.committed},
-          {"minor_collections", heap.minor_collections},
-          {"full_collections", heap.full_collections},
-          {"minor_pauses_wall", pauses_json(heap.minor_wall)},
-          {"minor_pauses_cpu", pauses_json(heap.minor_cpu)},
-          {"full_pauses_wall", pauses_json(heap.full_wall)},
-          {"full_pauses_cpu", pauses_json(heap.full_cpu)}};
+  return {
+      {"nursery_bytes", heap.nursery},
+      {"allocated_bytes", heap.allocated},
+      {"allocated_bytes_per_s", wall_s > 0 ? static_cast<double>(heap.allocated) / wall_s : 0.0},
+      {"promoted_bytes", heap.promoted},
+      {"committed_bytes", heap.committed},
+      {"minor_collections", heap.minor_collections},
+      {"full_collections", heap.full_collections},
+      {"minor_pauses_wall", pauses_json(heap.minor_wall)},
+      {"minor_pauses_cpu", pauses_json(heap.minor_cpu)},
+      {"full_pauses_wall", pauses_json(heap.full_wall)},
+      {"full_pauses_cpu", pauses_json(heap.full_cpu)}};
 }
 
 Json questions_json(const std::vector<Answer>& answers) {

@@ -69,9 +69,8 @@ std::optional<WordCount> StandardIndex::top_word_with_prefix(std::string_view pr
 std::vector<WordCount> StandardIndex::words_with_prefix(std::string_view prefix,
                                                         std::size_t limit) const {
   std::vector<WordCount> result;
-  for (auto word = ordered_.lower_bound(prefix); word != ordered_.end() && result.size() < limit &&
-                                                 word->first.starts_with(prefix);
-       ++word) {
+  for (auto word = ordered_.lower_bound(prefix);
+       word != ordered_.end() && result.size() < limit && word->first.starts_with(prefix); ++word) {
     result.push_back(count_of(word->first, *word->second));
   }
   return result;

@@ -215,8 +215,7 @@ std::string directory_problem(const std::string& directory) {
   return {};
 }
 
-TextFiles read_text_files(const std::vector<std::string>& directories,
-                          const ReadOptions& options) {
+TextFiles read_text_files(const std::vector<std::string>& directories, const ReadOptions& options) {
   Reader reader(options);
   for (const std::string& directory : directories) reader.read_below(directory);
   return reader.take();

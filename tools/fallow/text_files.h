@@ -21,13 +21,13 @@ struct TextFile {
 
 struct TextFiles {
   std::vector<TextFile> files;
-  std::uint64_t bytes = 0;           // of all texts together
-  std::uint64_t empty = 0;           // files without content
-  std::uint64_t binary = 0;          // a NUL in the first 8 KiB, or not UTF-8
-  std::uint64_t unreadable = 0;      // files and directories that the system refused
-  std::uint64_t links = 0;           // symbolic links
-  std::uint64_t special = 0;         // pipes, sockets, devices
-  std::uint64_t beyond_limit = 0;    // texts that did not fit below ReadOptions::max_bytes
+  std::uint64_t bytes = 0;         // of all texts together
+  std::uint64_t empty = 0;         // files without content
+  std::uint64_t binary = 0;        // a NUL in the first 8 KiB, or not UTF-8
+  std::uint64_t unreadable = 0;    // files and directories that the system refused
+  std::uint64_t links = 0;         // symbolic links
+  std::uint64_t special = 0;       // pipes, sockets, devices
+  std::uint64_t beyond_limit = 0;  // files left out because of ReadOptions::max_bytes
 };
 
 struct ReadOptions {

@@ -37,8 +37,7 @@ std::string format_nanoseconds(std::uint64_t nanoseconds) {
 
 std::string format_rate(std::uint64_t bytes, double seconds) {
   if (bytes == 0 || seconds <= 0) return "–";
-  return telemetry::format_bytes(
-             static_cast<std::uint64_t>(static_cast<double>(bytes) / seconds)) +
+  return telemetry::format_bytes(static_cast<std::uint64_t>(static_cast<double>(bytes) / seconds)) +
          "/s";
 }
 

@@ -57,8 +57,8 @@ class WordIndex {
   [[nodiscard]] virtual std::vector<WordCount> words_with_prefix(std::string_view prefix,
                                                                  std::size_t limit) const = 0;
   // The files in which both words occur.
-  [[nodiscard]] virtual std::vector<FileWithBoth> files_with_both(std::string_view first,
-                                                                  std::string_view second) const = 0;
+  [[nodiscard]] virtual std::vector<FileWithBoth> files_with_both(
+      std::string_view first, std::string_view second) const = 0;
 };
 
 }  // namespace fallow::tool

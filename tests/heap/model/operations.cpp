@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "fallow/errors.h"
 #include "tests/heap/model/model.h"
 
 namespace fallow::test {
@@ -9,6 +10,19 @@ namespace fallow::test {
 namespace {
 constexpr std::size_t kLongestWay = 8;
 constexpr int kTriesForAnArray = 6;
+
+/// Keeps a root in the list of a worker for a scope, also when an allocation throws.
+class ListedRoot {
+ public:
+  ListedRoot(std::vector<Root*>& roots, Root& root) : roots_(roots) { roots_.push_back(&root); }
+  ~ListedRoot() { roots_.pop_back(); }
+  ListedRoot(const ListedRoot&) = delete;
+  ListedRoot& operator=(const ListedRoot&) = delete;
+
+ private:
+  std::vector<Root*>& roots_;
+};
+
 }  // namespace
 
 Shadow& ModelWorker::new_shadow(Kind kind, std::size_t length) {
@@ -153,24 +167,21 @@ void ModelWorker::change_array(bool locked) {
 
 void ModelWorker::make_chain(Mutator& mutator, int depth) {
   LocalRoot chain(mutator);
-  roots_.push_back(&chain);
-  {
-    AllocationCursor cursor(mutator);
-    for (std::size_t i = decisions_.below(200); i > 0; --i) {
-      Pick second;
-      if (decisions_.one_in(4)) second = pick(false);
-      Shadow& shadow = new_shadow(Kind::kNode, 0);
-      Ref<Object> head = chain.get();
-      shadow.references = {chain.shadow, second.shadow};
-      const Ref<ModelNode> node =
-          cursor.make<ModelNode>(live(head, second.object), shadow.id, head, second.object);
-      chain.set(node, &shadow);
-      // Anything may happen while the cursor is open.
-      if (decisions_.one_in(12)) step(mutator, depth + 1);
-    }
-    random_root(false).set(chain.get(), chain.shadow);
+  const ListedRoot listed(roots_, chain);
+  AllocationCursor cursor(mutator);
+  for (std::size_t i = decisions_.below(200); i > 0; --i) {
+    Pick second;
+    if (decisions_.one_in(4)) second = pick(false);
+    Shadow& shadow = new_shadow(Kind::kNode, 0);
+    Ref<Object> head = chain.get();
+    shadow.references = {chain.shadow, second.shadow};
+    const Ref<ModelNode> node =
+        cursor.make<ModelNode>(live(head, second.object), shadow.id, head, second.object);
+    chain.set(node, &shadow);
+    // Anything may happen while the cursor is open.
+    if (decisions_.one_in(12)) step(mutator, depth + 1);
   }
-  roots_.erase(std::find(roots_.begin(), roots_.end(), &chain));
+  random_root(false).set(chain.get(), chain.shadow);
 }
 
 void ModelWorker::run_helper(Mutator& mutator) {

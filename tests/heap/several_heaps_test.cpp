@@ -1,0 +1,159 @@
+// Several heaps in one process, one after the other and side by side.
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "platform/resident.h"
+#include "tests/heap/test_support.h"
+
+namespace fallow::test {
+namespace {
+
+TEST(SeveralHeaps, AlternateInOneThread) {
+  TestHeap first(with_nursery(16 * kKiB));
+  TestHeap second(with_nursery(64 * kKiB));
+  TestHeap third(with_nursery(1 * kMiB));
+  TestHeap* const heaps[] = {&first, &second, &third};
+  Local<Node> lists[] = {Local<Node>(first.mutator), Local<Node>(second.mutator),
+                         Local<Node>(third.mutator)};
+  Local<Array<Node>> arrays[] = {
+      Local<Array<Node>>(first.mutator, make_array<Node>(first.mutator, 300)),
+      Local<Array<Node>>(second.mutator, make_array<Node>(second.mutator, 300)),
+      Local<Array<Node>>(third.mutator, make_array<Node>(third.mutator, 300))};
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Ref<Node> node = make<Node>(heaps[k]->mutator, i);
+      node->right = lists[k];
+      lists[k] = node;
+      arrays[k]->set(i % 300, node);
+    }
+    if (i % 500 == 0) heaps[i / 500 % 3]->heap.collect_minor();
+    if (i % 1000 == 0) heaps[i / 1000 % 3]->heap.collect();
+  }
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(check_list(lists[k]), 5000U);
+    for (std::uint64_t i = 4700; i < 5000; ++i) EXPECT_TRUE(arrays[k]->get(i % 300)->intact(i));
+    EXPECT_EQ(expect_sound(heaps[k]->heap).objects, 5001U);
+  }
+}
+
+TEST(SeveralHeaps, StopOnlyTheirOwnMutators) {
+  const Watchdog watchdog;
+  TestHeap busy(with_nursery(64 * kKiB));
+  Heap other(with_nursery(64 * kKiB));
+  const Local<Node> node(busy.mutator, make<Node>(busy.mutator, 1));
+  const std::uintptr_t address = address_of(node.get());
+  // This thread does not poll meanwhile: the other heap does not wait for it.
+  std::thread([&] {
+    Mutator mutator(other);
+    for (int i = 0; i < 100; ++i) {
+      make_garbage(mutator, 100 * kKiB);
+      other.collect();
+    }
+  }).join();
+  EXPECT_EQ(address_of(node.get()), address);
+}
+
+TEST(SeveralHeaps, WorkInParallel) {
+  const Watchdog watchdog;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([] {
+      for (std::size_t round = 0; round < scaled(40); ++round) {
+        TestHeap test(with_nursery(kNurserySizes[round % std::size(kNurserySizes)]));
+        const Local<Node> list(test.mutator, make_list(test.mutator, 3000));
+        test.heap.collect();
+        EXPECT_EQ(check_list(list), 3000U);
+        EXPECT_EQ(expect_sound(test.heap).objects, 3000U);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+void use_and_drop_a_heap(std::size_t nursery) {
+  TestHeap test(with_nursery(nursery));
+  const Local<Node> list(test.mutator, make_list(test.mutator, 2000));
+  const Local<Bytes> large(test.mutator, make_values<Bytes>(test.mutator, 200 * kKiB));
+  fill_pattern(*large, 1);
+  test.heap.collect();
+  make_list(test.mutator, 500);
+}
+
+TEST(SeveralHeaps, HundredsCreatedAndDestroyedLeaveNothing) {
+  const auto round = [] {
+    for (std::size_t i = 0; i < 100; ++i) {
+      use_and_drop_a_heap(kNurserySizes[i % std::size(kNurserySizes)]);
+    }
+  };
+  round();
+  const std::size_t mappings = platform::mapping_count();
+  const std::size_t resident = platform::resident_bytes();
+  round();
+  round();
+  EXPECT_LE(platform::mapping_count(), mappings + 5);
+  if (!kSanitized) {
+    EXPECT_LE(platform::resident_bytes(), resident + 4 * kMiB);
+  }
+}
+
+TEST(SeveralHeaps, ManyAtTheSameTime) {
+  const std::size_t count = kSanitized ? 20 : 100;
+  std::vector<std::unique_ptr<TestHeap>> heaps;
+  for (std::size_t i = 0; i < count; ++i) {
+    heaps.push_back(std::make_unique<TestHeap>(with_nursery(64 * kKiB)));
+    make_list(heaps.back()->mutator, 2000);
+  }
+  for (const auto& test : heaps) {
+    test->heap.collect();
+    EXPECT_EQ(expect_sound(test->heap).objects, 0U);
+  }
+}
+
+TEST(SeveralHeaps, DestructionGivesMemoryBack) {
+  // Warm up whatever stays for the life of the process.
+  use_and_drop_a_heap(1 * kMiB);
+  const std::size_t before = platform::resident_bytes();
+  {
+    TestHeap test(with_nursery(4 * kMiB));
+    const Local<Node> list(test.mutator, make_list(test.mutator, 1'000'000));
+    const Local<Bytes> large(test.mutator, make_values<Bytes>(test.mutator, 40 * kMiB));
+    fill_pattern(*large, 1);
+    if (!kSanitized) {
+      EXPECT_GT(platform::resident_bytes(), before + 80 * kMiB);
+    }
+  }
+  if (!kSanitized) {
+    EXPECT_LE(platform::resident_bytes(), before + 8 * kMiB);
+  }
+}
+
+TEST(SeveralHeaps, AFullCollectionGivesMemoryBack) {
+  TestHeap test(with_nursery(1 * kMiB));
+  test.heap.collect();
+  const std::size_t before = platform::resident_bytes();
+  const std::size_t mappings = platform::mapping_count();
+  for (int round = 0; round < 3; ++round) {
+    Local<Node> list(test.mutator, make_list(test.mutator, 1'000'000));
+    Local<Array<Bytes>> large(test.mutator, make_array<Bytes>(test.mutator, 400));
+    for (std::size_t i = 0; i < 400; ++i) {
+      put(large, i, make_values<Bytes>(test.mutator, 100 * kKiB));
+      fill_pattern(*large->get(i), i);
+    }
+    // A checkerboard of holes must not cost a mapping per hole.
+    for (std::size_t i = 0; i < 400; i += 2) large->set(i, nullptr);
+    test.heap.collect();
+    EXPECT_LE(platform::mapping_count(), mappings + 20);
+    for (std::size_t i = 1; i < 400; i += 2) EXPECT_TRUE(has_pattern(*large->get(i), i));
+    list = nullptr;
+    large = nullptr;
+    test.heap.collect();
+    if (!kSanitized) {
+      EXPECT_LE(platform::resident_bytes(), before + 8 * kMiB);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fallow::test

@@ -1,0 +1,159 @@
+// Runs the real executable.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "fallow/version.h"
+#include "platform/temporary_directory.h"
+
+namespace fallow::tool {
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output;
+  std::string errors;
+};
+
+std::string quoted(const std::string& text) { return "'" + text + "'"; }
+
+class Cli : public ::testing::Test {
+ protected:
+  // `arguments` as a shell reads them; `environment` such as "NAME=value".
+  Outcome run(const std::string& arguments, const std::string& environment = "") const {
+    const std::string command = environment + " " + quoted(FALLOW_TOOL_PATH) + " " + arguments +
+                                " >" + quoted(scratch_.file("out")) + " 2>" +
+                                quoted(scratch_.file("err"));
+    const int status = std::system(command.c_str());  // NOLINT: a test's own command
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, test::read_file(scratch_.file("out")),
+            test::read_file(scratch_.file("err"))};
+  }
+
+  static void expect_usage_error(const Outcome& outcome, const std::string& text) {
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_NE(outcome.errors.find(text), std::string::npos) << outcome.errors;
+  }
+
+  test::TemporaryDirectory scratch_;
+  test::TemporaryDirectory texts_;
+};
+
+TEST_F(Cli, PrintsItsVersion) {
+  const std::string expected = std::string("fallow ") + kVersion + "\n";
+  for (const char* const arguments : {"version", "--version"}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.output, expected);
+  }
+}
+
+TEST_F(Cli, HelpsAndShowsExamples) {
+  for (const char* const arguments : {"--help", "demo --help"}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_NE(outcome.output.find("Usage: fallow"), std::string::npos);
+    EXPECT_NE(outcome.output.find("Examples:"), std::string::npos);
+  }
+}
+
+TEST_F(Cli, PrintsTheOptions) {
+  const Outcome outcome = run("options");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find("| `nursery_bytes` | `FALLOW_NURSERY`"), std::string::npos);
+}
+
+TEST_F(Cli, RefusesWrongUsage) {
+  expect_usage_error(run(""), "Usage: fallow");
+  expect_usage_error(run("dance"), "no command 'dance'");
+  expect_usage_error(run("--dance"), "");
+  expect_usage_error(run("demo --dance"), "--dance");
+  expect_usage_error(run("demo one two"), "two");
+  expect_usage_error(run("demo ''"), "empty");
+  expect_usage_error(run("demo --repeat 0"), "--repeat");
+  expect_usage_error(run("demo --repeat -1"), "--repeat");
+  expect_usage_error(run("demo --repeat many"), "--repeat");
+  expect_usage_error(run("demo --max-bytes 4Q"), "unknown unit");
+  expect_usage_error(run("demo --max-bytes"), "--max-bytes");
+}
+
+TEST_F(Cli, RefusesADirectoryThatIsNone) {
+  texts_.write("file", "words");
+  expect_usage_error(run("demo /no/such/directory"), "'/no/such/directory' does not exist");
+  expect_usage_error(run("demo " + quoted(texts_.file("file"))), "is not a directory");
+}
+
+TEST_F(Cli, RefusesAnOptionOutOfRange) {
+  texts_.write("file", "words");
+  expect_usage_error(run("demo " + quoted(texts_.path()), "FALLOW_NURSERY=1"), "FALLOW_NURSERY");
+}
+
+TEST_F(Cli, IndexesADirectory) {
+  texts_.write("a/one", "some words, and more words");
+  texts_.write("two", "more");
+  const Outcome outcome = run("demo --check " + quoted(texts_.path()));
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find("2 files"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("6, 4 distinct"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("Both agree"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("The heap is in order"), std::string::npos) << outcome.output;
+}
+
+TEST_F(Cli, AnEmptyDirectoryIsNoFailure) {
+  Outcome outcome = run("demo " + quoted(texts_.path()));
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find("nothing to index"), std::string::npos) << outcome.output;
+  outcome = run("demo --json --check " + quoted(texts_.path()));
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(nlohmann::json::parse(outcome.output)["corpus"]["files"], 0);
+}
+
+TEST_F(Cli, PrintsJsonAndNothingElse) {
+  texts_.write("one", "some words, and more words");
+  texts_.write("caf\xE9", "words");
+  texts_.write("binary", std::string("\0\1", 2));
+  const Outcome outcome = run("demo --json --repeat 2 --check " + quoted(texts_.path()));
+  EXPECT_EQ(outcome.exit_code, 0);
+  const auto json = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(json["rounds"], 2);
+  EXPECT_EQ(json["corpus"]["binary_files"], 1);
+  EXPECT_EQ(json["corpus"]["distinct_words"], 4);
+  EXPECT_EQ(json["comparison"]["identical"], true);
+  EXPECT_EQ(json["verification"]["complaints"].size(), 0U);
+}
+
+TEST_F(Cli, ShowsNoProgressInAFile) {
+  texts_.write("one", "some words");
+  const Outcome outcome = run("demo " + quoted(texts_.path()), "TERM=xterm");
+  EXPECT_EQ(outcome.errors.find('\r'), std::string::npos);
+  EXPECT_EQ(outcome.output.find('\r'), std::string::npos);
+}
+
+TEST_F(Cli, ReadsNoMoreThanTheLimit) {
+  texts_.write("one", "some words");
+  texts_.write("two", std::string(5000, 'a'));
+  const Outcome outcome = run("demo --json --max-bytes 4K " + quoted(texts_.path()));
+  EXPECT_EQ(outcome.exit_code, 0);
+  const auto json = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(json["corpus"]["files"], 1);
+  EXPECT_EQ(json["corpus"]["files_beyond_limit"], 1);
+}
+
+TEST_F(Cli, FindsTextsByItself) {
+  const Outcome outcome = run("demo --json --max-bytes 256K");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_GT(nlohmann::json::parse(outcome.output)["corpus"]["files"], 0);
+}
+
+TEST_F(Cli, OutputThatCannotBeWrittenIsAFailure) {
+  const std::string command = quoted(FALLOW_TOOL_PATH) + " options >/dev/full 2>/dev/null";
+  const int status = std::system(command.c_str());  // NOLINT: a test's own command
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+
+}  // namespace
+}  // namespace fallow::tool
