@@ -16,10 +16,8 @@ target_link_libraries(fallow_tool_requirements INTERFACE fallow CLI11::CLI11 fmt
                                                          nlohmann_json::nlohmann_json)
 
 fallow_sources(bench_sources bench)
-if(bench_sources)
-  add_library(fallow_bench STATIC ${bench_sources})
-  target_link_libraries(fallow_bench PUBLIC fallow_tool_requirements PRIVATE fallow_peers)
-endif()
+add_library(fallow_bench STATIC ${bench_sources})
+target_link_libraries(fallow_bench PUBLIC fallow_tool_requirements PRIVATE fallow_peers)
 
 # Everything but main() is a library, so that tests can link it.
 fallow_sources(tool_sources tools/fallow)
@@ -27,8 +25,7 @@ set(tool_main "${PROJECT_SOURCE_DIR}/tools/fallow/main.cpp")
 list(REMOVE_ITEM tool_sources "${tool_main}")
 add_library(fallow_tool_parts STATIC ${tool_sources})
 target_include_directories(fallow_tool_parts PUBLIC "${PROJECT_SOURCE_DIR}/tools/fallow")
-target_link_libraries(fallow_tool_parts PUBLIC fallow_tool_requirements
-                                               $<TARGET_NAME_IF_EXISTS:fallow_bench>)
+target_link_libraries(fallow_tool_parts PUBLIC fallow_tool_requirements fallow_bench)
 
 add_executable(fallow_tool "${tool_main}")
 set_target_properties(fallow_tool PROPERTIES OUTPUT_NAME fallow

@@ -8,9 +8,10 @@ namespace fallow::detail {
 /// with addresses of its bytes in a constant expression.
 template <class T>
 union UnconstructedStorage {
+  char nothing;  // the active member: nothing else is initialised, however large T is
   char bytes[sizeof(T)];
   T object;
-  constexpr UnconstructedStorage() : bytes{} {}
+  constexpr UnconstructedStorage() : nothing() {}
   constexpr ~UnconstructedStorage() {}
 };
 
