@@ -17,7 +17,10 @@ Metrics per_store(const Stopwatch& watch, std::uint64_t stores) {
 
 /// `count` old objects, reachable from an array.
 void make_old(Mutator& mutator, Heap& heap, const Local<Array<Pair>>& cells) {
-  for (std::size_t i = 0; i < cells->length(); ++i) cells->set(i, make<Pair>(mutator));
+  for (std::size_t i = 0; i < cells->length(); ++i) {
+    const Ref<Pair> cell = make<Pair>(mutator);
+    cells->set(i, cell);
+  }
   heap.collect();
 }
 
@@ -61,7 +64,8 @@ Metrics array_store(std::size_t length, std::uint64_t stores) {
   const Stopwatch watch;
   std::uint64_t random = 12345;
   for (std::uint64_t i = 0; i < stores; ++i) {
-    array->set_unchecked(random % length, make<Pair>(mutator));
+    const Ref<Pair> fresh = make<Pair>(mutator);
+    array->set_unchecked(random % length, fresh);
     random = (random * 1103515245 + 12345) % (std::uint64_t{1} << 31);
   }
   return per_store(watch, stores);

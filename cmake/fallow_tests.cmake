@@ -50,12 +50,10 @@ endforeach()
 
 if(FALLOW_BUILD_TOOL)
   fallow_test_folder(tools fallow_tool_parts)
-  if(TARGET fallow_test_tools)
-    # For the tests that run the real executable.
-    target_compile_definitions(fallow_test_tools
-                               PRIVATE FALLOW_TOOL_PATH="$<TARGET_FILE:fallow_tool>")
-    add_dependencies(fallow_test_tools fallow_tool)
-  endif()
+  # For the tests that run the real executable.
+  target_compile_definitions(fallow_test_tools
+                             PRIVATE FALLOW_TOOL_PATH="$<TARGET_FILE:fallow_tool>")
+  add_dependencies(fallow_test_tools fallow_tool)
 endif()
 
 # Code that must not compile. A sanitizer changes nothing there, so those builds leave it out.

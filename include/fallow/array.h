@@ -26,6 +26,7 @@ class ArrayBase : public Object {
  protected:
   explicit ArrayBase(std::size_t length) noexcept : length_(length) {}
   void check_range(std::size_t first, std::size_t count) const {
+    if constexpr (detail::kChecked) detail::check_not_moved(this);
     if (first > length_ || count > length_ - first) [[unlikely]] throw_range(first, count, length_);
   }
 
@@ -36,6 +37,9 @@ class ArrayBase : public Object {
 };
 
 namespace detail {
+
+template <class T>
+inline constexpr bool kNever = false;
 
 /// Reference arrays longer than this carry one card byte per kCardItems items behind the items, so
 /// that a minor collection looks at dirty cards only. Shorter ones record single slots.
@@ -71,6 +75,7 @@ class ReferenceArray : public ArrayBase {
     return reinterpret_cast<Slot*>(reinterpret_cast<std::uintptr_t>(this) + kItemsOffset);
   }
   void store(std::size_t index, Object* value) noexcept {
+    if constexpr (kChecked) check_not_moved(this);
     Slot& slot = items()[index];
     Object* const overwritten = slot.load(std::memory_order_relaxed);
     slot.store(value, std::memory_order_relaxed);
@@ -110,6 +115,18 @@ class Array : public detail::ReferenceArray {
     set_unchecked(index, value);
   }
   void set(std::size_t index, std::nullptr_t) { set(index, Ref<T>()); }
+  /// Refused: C++ looks the array up before it runs the allocation in the arguments, which may move
+  /// the array. Name the new object first.
+  template <class U>
+  void set(std::size_t, NewRef<U>&&) {
+    static_assert(detail::kNever<U>, "array->set(i, make<T>(…)) finds the array before make<T> may "
+                                     "move it: store the new object in a Ref first");
+  }
+  template <class U>
+  void set_unchecked(std::size_t, NewRef<U>&&) {
+    static_assert(detail::kNever<U>, "array->set_unchecked(i, make<T>(…)) finds the array before "
+                                     "make<T> may move it: store the new object in a Ref first");
+  }
 
   /// The same for an index known to be below length().
   [[nodiscard]] Ref<T> get_unchecked(std::size_t index) const noexcept {
@@ -138,7 +155,7 @@ class Array : public detail::ReferenceArray {
 
  private:
   template <class U, class... Us>
-  friend Ref<Array<U>> make_array(detail::MutatorAt at, const Live<Us...>& live,
+  friend NewRef<Array<U>> make_array(detail::MutatorAt at, const Live<Us...>& live,
                                   std::size_t length);
   explicit Array(std::size_t length) noexcept : ReferenceArray(length) {}
 };
@@ -176,7 +193,7 @@ class ValueArray : public ArrayBase {
 
  protected:
   template <class A, class... Us>
-  friend Ref<A> make_values(detail::MutatorAt at, const Live<Us...>& live, std::size_t length);
+  friend NewRef<A> make_values(detail::MutatorAt at, const Live<Us...>& live, std::size_t length);
   explicit ValueArray(std::size_t length) noexcept : ArrayBase(length) {}
 
  private:
@@ -199,7 +216,7 @@ class String : public ValueArray<char> {
 
  private:
   template <class A, class... Us>
-  friend Ref<A> make_values(detail::MutatorAt at, const Live<Us...>& live, std::size_t length);
+  friend NewRef<A> make_values(detail::MutatorAt at, const Live<Us...>& live, std::size_t length);
   explicit String(std::size_t length) noexcept : ValueArray<char>(length) {}
 };
 
@@ -244,42 +261,42 @@ template <class... Ts>
 /// Creates an array of `length` null references. May collect. Throws SizeError, OutOfMemory.
 /// O(length).
 template <class T, class... Us>
-Ref<Array<T>> make_array(detail::MutatorAt at, const Live<Us...>& live, std::size_t length) {
+NewRef<Array<T>> make_array(detail::MutatorAt at, const Live<Us...>& live, std::size_t length) {
   const std::uintptr_t memory =
       detail::allocate_array_memory(at, live, length, sizeof(detail::Slot), true);
   auto* const array = ::new (reinterpret_cast<void*>(memory)) Array<T>(length);
   detail::ObjectAccess::set_header(
       array, reinterpret_cast<std::uintptr_t>(&descriptor_of<Array<T>>()));
-  return Ref<Array<T>>(array);
+  return NewRef<Array<T>>(array);
 }
 template <class T>
-Ref<Array<T>> make_array(detail::MutatorAt at, std::size_t length) {
+NewRef<Array<T>> make_array(detail::MutatorAt at, std::size_t length) {
   return make_array<T>(at, Live<>(), length);
 }
 
 /// Creates an array class of values (ValueArray<V>, String) with uninitialised items.
 template <class A, class... Us>
-Ref<A> make_values(detail::MutatorAt at, const Live<Us...>& live, std::size_t length) {
+NewRef<A> make_values(detail::MutatorAt at, const Live<Us...>& live, std::size_t length) {
   constexpr std::size_t item_bytes = A::describe().item_bytes;
   const std::uintptr_t memory =
       detail::allocate_array_memory(at, live, length, item_bytes, false);
   auto* const array = ::new (reinterpret_cast<void*>(memory)) A(length);
   detail::ObjectAccess::set_header(array, reinterpret_cast<std::uintptr_t>(&descriptor_of<A>()));
-  return Ref<A>(array);
+  return NewRef<A>(array);
 }
 template <class A>
-Ref<A> make_values(detail::MutatorAt at, std::size_t length) {
+NewRef<A> make_values(detail::MutatorAt at, std::size_t length) {
   return make_values<A>(at, Live<>(), length);
 }
 
 /// Creates a String with a copy of `text`, which must not lie in the managed heap. May collect.
 template <class... Us>
-Ref<String> make_string(detail::MutatorAt at, const Live<Us...>& live, std::string_view text) {
-  Ref<String> string = make_values<String>(at, live, text.size());
+NewRef<String> make_string(detail::MutatorAt at, const Live<Us...>& live, std::string_view text) {
+  NewRef<String> string = make_values<String>(at, live, text.size());
   if (!text.empty()) std::memcpy(string->data(), text.data(), text.size());
   return string;
 }
-inline Ref<String> make_string(detail::MutatorAt at, std::string_view text) {
+inline NewRef<String> make_string(detail::MutatorAt at, std::string_view text) {
   return make_string(at, Live<>(), text);
 }
 

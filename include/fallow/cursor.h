@@ -24,7 +24,7 @@ class AllocationCursor {
   AllocationCursor& operator=(const AllocationCursor&) = delete;
 
   template <class T, class... Ts, class... Args>
-  [[gnu::always_inline]] Ref<T> make(const Live<Ts...>& live, Args&&... args) {
+  [[gnu::always_inline]] NewRef<T> make(const Live<Ts...>& live, Args&&... args) {
     detail::check_managed_type<T>();
     static_assert(!(detail::kIsTemporaryRef<Args&&> || ...),
                   "a temporary Ref would be stale in the constructor: list it in live(...)");
@@ -48,7 +48,7 @@ class AllocationCursor {
 
   template <class T, class... Args>
     requires(!(detail::kIsLive<std::remove_cvref_t<Args>> || ...))
-  [[gnu::always_inline]] Ref<T> make(Args&&... args) {
+  [[gnu::always_inline]] NewRef<T> make(Args&&... args) {
     return make<T>(Live<>(), std::forward<Args>(args)...);
   }
 

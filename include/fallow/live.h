@@ -66,6 +66,8 @@ template <class T>
 inline constexpr bool kIsRef = false;
 template <class T>
 inline constexpr bool kIsRef<Ref<T>> = true;
+template <class T>
+inline constexpr bool kIsRef<NewRef<T>> = true;
 
 /// A temporary Ref as a constructor argument could go stale before the constructor runs.
 template <class Arg>

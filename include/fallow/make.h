@@ -40,12 +40,12 @@ template <std::size_t Bytes, std::size_t Alignment, class... Ts>
 }
 
 template <class T, class... Args>
-[[gnu::always_inline]] inline Ref<T> construct(Mutator& mutator, std::uintptr_t memory,
+[[gnu::always_inline]] inline NewRef<T> construct(Mutator& mutator, std::uintptr_t memory,
                                                Args&&... args) {
   [[maybe_unused]] const ConstructionScope<kChecked> scope(mutator);
   T* const object = ::new (reinterpret_cast<void*>(memory)) T(std::forward<Args>(args)...);
   ObjectAccess::set_header(object, reinterpret_cast<std::uintptr_t>(&descriptor_of<T>()));
-  return Ref<T>(object);
+  return NewRef<T>(object);
 }
 
 }  // namespace detail
@@ -57,7 +57,7 @@ template <class T, class... Args>
 /// instructions (DESIGN H2); the slow path is cold and never returns null. Throws OutOfMemory, and
 /// whatever the constructor throws (the memory is then garbage). Call on the mutator's thread.
 template <class T, class... Ts, class... Args>
-[[gnu::always_inline]] inline Ref<T> make(detail::MutatorAt at, const Live<Ts...>& live,
+[[gnu::always_inline]] inline NewRef<T> make(detail::MutatorAt at, const Live<Ts...>& live,
                                           Args&&... args) {
   detail::check_managed_type<T>();
   static_assert(!(detail::kIsTemporaryRef<Args&&> || ...),
@@ -72,13 +72,13 @@ template <class T, class... Ts, class... Args>
 /// The same without Refs to keep.
 template <class T, class... Args>
   requires(!(detail::kIsLive<std::remove_cvref_t<Args>> || ...))
-[[gnu::always_inline]] inline Ref<T> make(detail::MutatorAt at, Args&&... args) {
+[[gnu::always_inline]] inline NewRef<T> make(detail::MutatorAt at, Args&&... args) {
   return make<T>(at, Live<>(), std::forward<Args>(args)...);
 }
 
 /// Creates an object of a type built at run time; all bytes behind the header are zero. `length` is
 /// the number of items for types with a variable part, else 0. Throws SizeError and OutOfMemory.
-[[nodiscard]] Ref<Object> allocate_object(detail::MutatorAt at, const TypeDescriptor& type,
+[[nodiscard]] NewRef<Object> allocate_object(detail::MutatorAt at, const TypeDescriptor& type,
                                           std::size_t length = 0);
 
 }  // namespace fallow

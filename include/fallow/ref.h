@@ -17,6 +17,10 @@ std::uint64_t collection_epoch(const Object* object) noexcept;
 /// Stops the program: a Ref was used after a collection. Names the allocation that collected.
 [[noreturn, gnu::cold]] void stale_reference(const Object* object, std::uint64_t created_at) noexcept;
 
+/// Checked builds: stops the program if the object is gone, as one that a collection has moved while
+/// the arguments of a call on it were computed.
+void check_not_moved(const Object* object) noexcept;
+
 /// In checked builds the epoch in which a Ref was made; nothing at all in release builds.
 template <bool Checked>
 class EpochStamp {
@@ -87,6 +91,14 @@ class Ref {
 
   T* object_ = nullptr;
   [[no_unique_address]] detail::EpochStamp<detail::kChecked> stamp_;
+};
+
+/// What an allocation returns: a Ref by another name, so that calls in which it would be created too
+/// late can be refused (see Array::set). Store it in a Ref, a Local or a Field.
+template <class T>
+class NewRef : public Ref<T> {
+ public:
+  explicit NewRef(T* object) noexcept : Ref<T>(object) {}
 };
 
 }  // namespace fallow

@@ -67,7 +67,8 @@ bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
   std::size_t minor_collections = 0;
   std::size_t full_collections = 0;
   while (state.chunk_end - MutatorAccess::free(*state.mutator) < bytes) {
-    switch (take_chunk(state)) {
+    const Taken taken = take_chunk(state);
+    switch (taken) {
       case Taken::kChunk:
         break;
       case Taken::kNoneFree:
@@ -78,7 +79,7 @@ bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
       case Taken::kOverLimit:
         if (full_collections == kFullCollectionsBeforeFailure) {
           rearm(state);
-          throw_out_of_memory(bytes, full_collections);
+          throw_out_of_memory(bytes, full_collections, taken == Taken::kNoMemory);
         }
         if (collect(&state, Kind::kFull)) ++full_collections;
         break;
@@ -125,13 +126,14 @@ std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) 
     }
     if (full_collections == kFullCollectionsBeforeFailure) {
       rearm(state);
-      throw_out_of_memory(bytes, full_collections);
+      throw_out_of_memory(bytes, full_collections, fits_hard_limit(span));
     }
     if (collect(&state, Kind::kFull)) ++full_collections;
   }
 }
 
-void HeapCore::throw_out_of_memory(std::size_t bytes, std::size_t full_collections) {
+void HeapCore::throw_out_of_memory(std::size_t bytes, std::size_t full_collections,
+                                   bool refused) {
   OutOfMemory::Facts facts;
   facts.requested_bytes = bytes;
   facts.used_bytes = used_bytes();
@@ -141,7 +143,7 @@ void HeapCore::throw_out_of_memory(std::size_t bytes, std::size_t full_collectio
   }
   facts.hard_limit_bytes = options_.hard_limit_bytes;
   facts.full_collections = full_collections;
-  facts.operating_system_refused = fits_hard_limit(bytes);
+  facts.operating_system_refused = refused;
   throw OutOfMemory(facts);
 }
 

@@ -86,6 +86,7 @@ MinorEvent HeapCore::minor_collection() {
   const MinorCollector::Result result = minor_.finish();
   reset_mutators();
   old_used_.fetch_add(result.copied_bytes, std::memory_order_relaxed);
+  promoted_while_marking_ += result.copied_bytes;
   event.surviving_bytes = result.copied_bytes + result.large_bytes;
   promoted_.fetch_add(event.surviving_bytes, std::memory_order_relaxed);
   event.remembered_slots = result.remembered_slots;
@@ -139,12 +140,12 @@ FullEvent HeapCore::full_collection(bool sweep_now) {
   const Stopwatch watch;
   FullEvent event{};
   event.used_bytes_before = used_bytes();
+  if (full_.state() == FullCycle::State::kMarking) finish_cycle_in_progress();
   {
     const Stopwatch step;
     telemetry::LogSection log("gc-collect-step");
     log.line("starting gc state:  SCANNING");
-    full_.begin();
-    shade_roots();
+    begin_marking();
     log.line("stopping, now in gc state:  MARKING");
     log.line("time taken:  %f", seconds(step.wall_ns()));
   }
@@ -152,7 +153,9 @@ FullEvent HeapCore::full_collection(bool sweep_now) {
     const Stopwatch step;
     telemetry::LogSection log("gc-collect-step");
     log.line("starting gc state:  MARKING");
-    mark_everything();
+    while (mark_some(kMarkQuantum)) {
+    }
+    finish_marking();
     log.line("number of objects to mark 0 plus 0");
     log.line("stopping, now in gc state:  SWEEPING");
     log.line("time taken:  %f", seconds(step.wall_ns()));
@@ -162,7 +165,6 @@ FullEvent HeapCore::full_collection(bool sweep_now) {
   log.line("starting gc state:  SWEEPING");
   const std::size_t large_before = large_.used_bytes();
   const std::size_t chunks_before = old_.committed_bytes() / kChunkBytes;
-  old_used_.store(full_.marked_bytes(), std::memory_order_relaxed);
   // Large objects are few: they are freed here, and the threshold knows what is left.
   while (!large_.is_swept()) large_.sweep_some(kSweepQuantum, old_.live_color());
   if (sweep_now) {
@@ -213,13 +215,27 @@ void HeapCore::shade_overwritten() {
   orphan_overwritten_.clear();
 }
 
-void HeapCore::mark_everything() {
-  do {
-    while (full_.mark_some(kMarkQuantum)) {
-    }
-    shade_overwritten();
-  } while (full_.mark_some(kMarkQuantum));
+void HeapCore::begin_marking() {
+  promoted_while_marking_ = 0;
+  full_.begin();
+  shade_roots();
+}
+
+bool HeapCore::mark_some(std::size_t references) {
+  if (full_.mark_some(references)) return true;
+  shade_overwritten();
+  return full_.mark_some(1);
+}
+
+void HeapCore::finish_cycle_in_progress() {
+  while (mark_some(kMarkQuantum)) {
+  }
+  finish_marking();
+}
+
+void HeapCore::finish_marking() {
   full_.finish_marking();
+  old_used_.store(full_.marked_bytes() + promoted_while_marking_, std::memory_order_relaxed);
 }
 
 void HeapCore::verify_or_die(const char* when) {

@@ -7,7 +7,7 @@
 
 namespace fallow {
 
-Ref<Object> allocate_object(detail::MutatorAt at, const TypeDescriptor& type, std::size_t length) {
+NewRef<Object> allocate_object(detail::MutatorAt at, const TypeDescriptor& type, std::size_t length) {
   const bool has_items = type.items != TypeDescriptor::Items::kNone;
   if (!has_items && length != 0) throw SizeError(length, 0);
   std::size_t bytes = type.fixed_bytes;
@@ -30,7 +30,7 @@ Ref<Object> allocate_object(detail::MutatorAt at, const TypeDescriptor& type, st
   if (has_items) {
     *reinterpret_cast<std::uint64_t*>(memory + type.length_offset) = length;
   }
-  return Ref<Object>(object);
+  return NewRef<Object>(object);
 }
 
 }  // namespace fallow

@@ -52,6 +52,13 @@ class HeapCore {
   /// An explicit request of any thread: returns when a collection that began after the call is over.
   void collect_now(Kind kind);
 
+  /// The pieces of a full collection. Mutators may run between any two calls, minor collections
+  /// included; each call needs them stopped, and begin_marking() a minor collection just before.
+  void begin_marking();
+  /// Scans about `references` references; false when everything reachable is marked.
+  bool mark_some(std::size_t references);
+  void finish_marking();
+
   /// Runs `work` with all mutators stopped, for the verifier and tests.
   template <class Work>
   void with_world_stopped(Work&& work);
@@ -119,7 +126,8 @@ class HeapCore {
   Taken take_chunk(MutatorState& state);
   [[nodiscard]] bool fits_hard_limit(std::size_t growth) const noexcept;
   void zeal(MutatorState& state);
-  [[noreturn]] void throw_out_of_memory(std::size_t bytes, std::size_t full_collections);
+  [[noreturn]] void throw_out_of_memory(std::size_t bytes, std::size_t full_collections,
+                                        bool refused);
 
   void collect_stopped(Kind kind, Report& report);
   MinorEvent minor_collection();
@@ -128,7 +136,7 @@ class HeapCore {
   FullEvent full_collection(bool sweep_now);
   void shade_roots();
   void shade_overwritten();
-  void mark_everything();
+  void finish_cycle_in_progress();
   void verify_or_die(const char* when);
   void notify(const Report& report);
   void report_stuck(const MutatorState& state, std::uint64_t waited_ns);
@@ -151,6 +159,7 @@ class HeapCore {
   PushBuffer<Object*> orphan_overwritten_;
 
   std::atomic<std::size_t> old_used_{0};
+  std::size_t promoted_while_marking_ = 0;
   std::atomic<std::uint64_t> epoch_{1};
   std::source_location collection_site_{};
 

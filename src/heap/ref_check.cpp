@@ -1,5 +1,9 @@
 #include "fallow/ref.h"
+
+#include <cstring>
+
 #include "heap/heap_core.h"
+#include "heap/poison.h"
 #include "platform/fatal.h"
 
 namespace fallow::detail {
@@ -33,6 +37,15 @@ void stale_reference(const Object* object, std::uint64_t created_at) noexcept {
       static_cast<unsigned long long>(created_at),
       static_cast<unsigned long long>(collection_epoch(object)), site.file_name(), site.line(),
       site.function_name());
+}
+
+void check_not_moved(const Object* object) noexcept {
+  std::uintptr_t poison = 0;
+  std::memset(&poison, kPoisonByte, sizeof poison);
+  if (!in_nursery(object)) return;
+  const std::uintptr_t header = ObjectAccess::header(object);
+  if (header != poison && (header & ObjectAccess::kForwardedBit) == 0) return;
+  stale_reference(object, 0);
 }
 
 }  // namespace fallow::detail

@@ -155,8 +155,8 @@ TEST_F(Sizes, JustBeyondTheLargestObject) {
 
 TEST_F(Sizes, BelowTheLargestObjectButAboveAllMemory) {
   for (const ArrayKind& kind : kinds_) {
-    for (const std::size_t bytes : {kMaxObjectBytes / 2, kMaxObjectBytes / 2 + kMaxObjectBytes / 4,
-                                    kMaxObjectBytes - kMaxObjectBytes / 256}) {
+    for (const std::size_t bytes :
+         {kMaxObjectBytes / 16, kMaxObjectBytes / 4, kMaxObjectBytes / 2 - kMaxObjectBytes / 64}) {
       const HeapStatistics before = test_.heap.statistics();
       try {
         kind.make(test_.mutator, bytes / kind.item_bytes);

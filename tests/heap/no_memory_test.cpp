@@ -1,0 +1,149 @@
+// The collector's own tables cannot grow: it goes on in another way, and nothing is lost.
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <fstream>
+
+#include "platform/virtual_memory.h"
+#include "tests/heap/child_process.h"
+#include "tests/heap/test_support.h"
+
+namespace fallow::test {
+namespace {
+
+/// While it exists, malloc finds hardly any memory: the address space must not grow.
+class NoMemory {
+ public:
+  NoMemory() {
+    getrlimit(RLIMIT_AS, &before_);
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit limit = before_;
+    limit.rlim_cur = pages * platform::page_size() + 16 * kKiB;
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  ~NoMemory() { setrlimit(RLIMIT_AS, &before_); }
+  NoMemory(const NoMemory&) = delete;
+  NoMemory& operator=(const NoMemory&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+class NoMemoryForTables : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if constexpr (kSanitized) GTEST_SKIP() << "sanitizers need memory of their own";
+  }
+  /// Far from the first full collection, and with room for all that is allocated.
+  static HeapOptions options() {
+    HeapOptions options = with_nursery(64 * kMiB);
+    options.growth_floor_bytes = 4096 * kMiB;
+    return options;
+  }
+};
+
+TEST_F(NoMemoryForTables, RememberedCards) {
+  const auto body = [] {
+    constexpr std::size_t kLength = 4'000'000;
+    TestHeap test(options());
+    const Local<Array<Node>> array(test.mutator, make_array<Node>(test.mutator, kLength));
+    test.heap.collect_minor();
+    for (std::uint64_t round = 1; round <= 3; ++round) {
+      {
+        const NoMemory no_memory;
+        for (std::size_t i = round; i < kLength; i += 128) {
+          put(array, i, make<Node>(test.mutator, i + round));
+        }
+        test.heap.collect_minor();
+      }
+      for (std::size_t i = round; i < kLength; i += 128) {
+        if (!array->get(i)->intact(i + round)) return 1;
+      }
+      if (!test.heap.verify().complaints.empty()) return 2;
+    }
+    return 0;
+  };
+  EXPECT_EQ(run_in_child(body), "exit 0");
+}
+
+TEST_F(NoMemoryForTables, RememberedSlots) {
+  const auto body = [] {
+    constexpr std::size_t kLength = 400'000;
+    TestHeap test(options());
+    const Local<Node> list(test.mutator, make_list(test.mutator, kLength));
+    test.heap.collect_minor();
+    for (std::uint64_t round = 1; round <= 3; ++round) {
+      {
+        const NoMemory no_memory;
+        for (Local<Node> node(test.mutator, list); node != nullptr; node = node->right) {
+          node->left = make<Node>(test.mutator, round);
+        }
+        test.heap.collect_minor();
+      }
+      for (const Node* node = list.get().get(); node != nullptr; node = node->right.get().get()) {
+        if (!node->left->intact(round)) return 1;
+      }
+      if (!test.heap.verify().complaints.empty()) return 2;
+    }
+    return check_list(list) == kLength ? 0 : 3;
+  };
+  EXPECT_EQ(run_in_child(body), "exit 0");
+}
+
+TEST_F(NoMemoryForTables, MarkStack) {
+  const auto body = [] {
+    constexpr std::size_t kLength = 500'000;
+    TestHeap test(options());
+    // Wide, then deep: many objects wait for their turn at the same time.
+    const Local<Array<Node>> array(test.mutator, make_array<Node>(test.mutator, kLength));
+    for (std::size_t i = 0; i < kLength; ++i) {
+      const Local<Node> node(test.mutator, make<Node>(test.mutator, i));
+      if (i % 10 == 0) node->left = make<Node>(test.mutator, ~i);
+      if (i >= 1000) node->right = array->get(i - 1000);
+      array->set(i, node);
+    }
+    test.heap.collect_minor();
+    const std::size_t used = test.heap.statistics().old_used;
+    for (int round = 0; round < 2; ++round) {
+      {
+        const NoMemory no_memory;
+        test.heap.collect();
+      }
+      for (std::size_t i = 0; i < kLength; ++i) {
+        if (!array->get(i)->intact(i)) return 1;
+        if (i % 10 == 0 && !array->get(i)->left->intact(~i)) return 2;
+      }
+      if (!test.heap.verify().complaints.empty()) return 3;
+      if (test.heap.statistics().old_used != used) return 4;
+    }
+    return 0;
+  };
+  EXPECT_EQ(run_in_child(body), "exit 0");
+}
+
+TEST_F(NoMemoryForTables, ManyYoungLargeObjects) {
+  const auto body = [] {
+    constexpr std::size_t kLength = 20'000;
+    TestHeap test(options());
+    const Local<Array<Array<Node>>> array(test.mutator,
+                                          make_array<Array<Node>>(test.mutator, kLength));
+    for (std::size_t i = 0; i < kLength; ++i) {
+      const Local<Array<Node>> large(test.mutator, make_array<Node>(test.mutator, 1100));
+      put(large, i % 1100, make<Node>(test.mutator, i));
+      array->set(i, large);
+    }
+    {
+      const NoMemory no_memory;
+      test.heap.collect_minor();
+    }
+    for (std::size_t i = 0; i < kLength; ++i) {
+      if (!array->get(i)->get(i % 1100)->intact(i)) return 1;
+    }
+    return test.heap.verify().complaints.empty() ? 0 : 2;
+  };
+  EXPECT_EQ(run_in_child(body), "exit 0");
+}
+
+}  // namespace
+}  // namespace fallow::test
