@@ -11,8 +11,8 @@ namespace fallow::bench {
 /// One figure of a row; the name carries the unit.
 using Metrics = std::vector<std::pair<std::string, double>>;
 
-/// What is measured: a subject, or a subject and a variant ("live/init"). `run` measures once and is
-/// called in a fresh process each time, so that no row sees the memory of another.
+/// What is measured: a subject, or a subject and a variant ("live/init"). `run` measures once and
+/// is called in a fresh process each time, so that no row sees the memory of another.
 struct Row {
   std::string name;
   std::function<Metrics()> run;
@@ -47,7 +47,7 @@ struct Measured {
 struct Benchmark {
   const char* name;
   const char* help;
-  const char* unit_of_n;     ///< what --n counts, with the default
+  const char* unit_of_n;  ///< what --n counts, with the default
   std::vector<Row> (*rows)(const Options& options);
   /// Optional: writes pictures after the table; returns the files.
   std::vector<std::string> (*pictures)(const std::vector<Measured>& rows, const Options& options);

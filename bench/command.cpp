@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
+constexpr std::uint64_t kLargestN = 1'000'000'000'000;
 
 struct Request {
   std::string name;
@@ -116,6 +117,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   bench->add_option("name", request->name, "Benchmark; --list shows them");
   bench->add_flag("--list", request->list, "Lists the benchmarks");
   bench->add_option("--n", request->options.n, "Size of the work; 0 is the default")
+      ->check(CLI::Range(std::uint64_t{0}, kLargestN))
       ->capture_default_str();
   bench->add_option("--runs", request->options.runs, "Runs of every row, alternating")
       ->check(CLI::Range(1, 1000))

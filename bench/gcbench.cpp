@@ -102,8 +102,8 @@ Metrics measure_heap(const HeapOptions& options, std::uint64_t repetitions) {
   const HeapStatistics figures = heap.statistics();
   metrics.emplace_back("peak_rss_mib", peak_rss_mib());
   metrics.emplace_back("pause_p50_us", microseconds(figures.minor_wall.p50_ns));
-  metrics.emplace_back("pause_max_us", microseconds(std::max(figures.minor_wall.max_ns,
-                                                             figures.full_wall.max_ns)));
+  metrics.emplace_back("pause_max_us",
+                       microseconds(std::max(figures.minor_wall.max_ns, figures.full_wall.max_ns)));
   metrics.emplace_back("minor_collections", static_cast<double>(figures.minor_collections));
   metrics.emplace_back("full_collections", static_cast<double>(figures.full_collections));
   return metrics;

@@ -6,7 +6,8 @@
 
 namespace fallow::bench {
 
-/// What a reader of figures wants to know: processor, cores, caches, memory, kernel, compiler, date.
+/// What a reader of figures wants to know: processor, cores, caches, memory, kernel, compiler,
+/// date.
 std::vector<std::pair<std::string, std::string>> describe_machine();
 
 }  // namespace fallow::bench

@@ -27,9 +27,9 @@ class Meter : public EventListener {
 
 Metrics metrics_of(const Meter& meter) {
   const auto collections = static_cast<double>(meter.collections);
-  Metrics metrics = {{"us_per_collection", static_cast<double>(meter.cpu_ns) / collections * 1e-3},
-                     {"wall_us_per_collection",
-                      static_cast<double>(meter.wall_ns) / collections * 1e-3}};
+  Metrics metrics = {
+      {"us_per_collection", static_cast<double>(meter.cpu_ns) / collections * 1e-3},
+      {"wall_us_per_collection", static_cast<double>(meter.wall_ns) / collections * 1e-3}};
   if (meter.copied != 0) {
     metrics.emplace_back("gb_per_s_copied",
                          static_cast<double>(meter.copied) / static_cast<double>(meter.cpu_ns));
@@ -114,8 +114,8 @@ Metrics remembered(std::size_t slots) {
   }
   return {{"us_per_collection",
            static_cast<double>(meter.cpu_ns) / static_cast<double>(meter.collections) * 1e-3},
-          {"ns_per_slot", static_cast<double>(meter.cpu_ns) /
-                              static_cast<double>(meter.collections * slots)}};
+          {"ns_per_slot",
+           static_cast<double>(meter.cpu_ns) / static_cast<double>(meter.collections * slots)}};
 }
 
 }  // namespace

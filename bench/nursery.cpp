@@ -60,9 +60,8 @@ std::vector<Row> nursery_rows(const Options& options) {
 
 std::vector<std::string> nursery_pictures(const std::vector<Measured>& rows,
                                           const Options& options) {
-  std::vector<Series> series = {{"GCBench, CPU seconds", {}},
-                                {"allocation, GiB/s", {}},
-                                {"peak resident memory, MiB", {}}};
+  std::vector<Series> series = {
+      {"GCBench, CPU seconds", {}}, {"allocation, GiB/s", {}}, {"peak resident memory, MiB", {}}};
   const char* const metrics[] = {"cpu_s", "gib_per_s", "peak_rss_mib"};
   for (const Measured& row : rows) {
     for (std::size_t i = 0; i < series.size(); ++i) {

@@ -28,8 +28,9 @@ std::string cell(const Measured::Figure& figure) {
 
 /// Characters, not bytes: cells hold an en dash.
 std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
 std::string pad(const std::string& text, std::size_t columns) {

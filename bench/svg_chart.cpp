@@ -21,10 +21,17 @@ std::string escape(const std::string& text) {
   std::string safe;
   for (const char c : text) {
     switch (c) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      default: safe += c;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '&':
+        safe += "&amp;";
+        break;
+      default:
+        safe += c;
     }
   }
   return safe;

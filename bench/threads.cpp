@@ -54,8 +54,8 @@ std::vector<Row> threads_rows(const Options& options) {
   const std::uint64_t n = options.n != 0 ? options.n : kDefaultObjects;
   std::vector<Row> rows;
   for (const int mutators : {1, 2, 4}) {
-    rows.push_back({"fallow/" + std::to_string(mutators), [mutators, n] { return run(mutators, n); },
-                    nullptr});
+    rows.push_back({"fallow/" + std::to_string(mutators),
+                    [mutators, n] { return run(mutators, n); }, nullptr});
   }
   return rows;
 }

@@ -7,8 +7,8 @@
 
 namespace fallow::bench {
 
-/// The loops of `alloc` and the nodes of `gcbench` for allocators with explicit free. `Functions` has
-/// static allocate(bytes) and release(pointer).
+/// The loops of `alloc` and the nodes of `gcbench` for allocators with explicit free. `Functions`
+/// has static allocate(bytes) and release(pointer).
 template <class Functions>
 struct ExplicitAllocator {
   static constexpr bool kReleases = true;

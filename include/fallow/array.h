@@ -27,7 +27,8 @@ class ArrayBase : public Object {
   explicit ArrayBase(std::size_t length) noexcept : length_(length) {}
   void check_range(std::size_t first, std::size_t count) const {
     if constexpr (detail::kChecked) detail::check_not_moved(this);
-    if (first > length_ || count > length_ - first) [[unlikely]] throw_range(first, count, length_);
+    if (first > length_ || count > length_ - first) [[unlikely]]
+      throw_range(first, count, length_);
   }
 
  private:
@@ -119,13 +120,15 @@ class Array : public detail::ReferenceArray {
   /// the array. Name the new object first.
   template <class U>
   void set(std::size_t, NewRef<U>&&) {
-    static_assert(detail::kNever<U>, "array->set(i, make<T>(…)) finds the array before make<T> may "
-                                     "move it: store the new object in a Ref first");
+    static_assert(detail::kNever<U>,
+                  "array->set(i, make<T>(…)) finds the array before make<T> may "
+                  "move it: store the new object in a Ref first");
   }
   template <class U>
   void set_unchecked(std::size_t, NewRef<U>&&) {
-    static_assert(detail::kNever<U>, "array->set_unchecked(i, make<T>(…)) finds the array before "
-                                     "make<T> may move it: store the new object in a Ref first");
+    static_assert(detail::kNever<U>,
+                  "array->set_unchecked(i, make<T>(…)) finds the array before "
+                  "make<T> may move it: store the new object in a Ref first");
   }
 
   /// The same for an index known to be below length().
@@ -156,7 +159,7 @@ class Array : public detail::ReferenceArray {
  private:
   template <class U, class... Us>
   friend NewRef<Array<U>> make_array(detail::MutatorAt at, const Live<Us...>& live,
-                                  std::size_t length);
+                                     std::size_t length);
   explicit Array(std::size_t length) noexcept : ReferenceArray(length) {}
 };
 
@@ -265,8 +268,8 @@ NewRef<Array<T>> make_array(detail::MutatorAt at, const Live<Us...>& live, std::
   const std::uintptr_t memory =
       detail::allocate_array_memory(at, live, length, sizeof(detail::Slot), true);
   auto* const array = ::new (reinterpret_cast<void*>(memory)) Array<T>(length);
-  detail::ObjectAccess::set_header(
-      array, reinterpret_cast<std::uintptr_t>(&descriptor_of<Array<T>>()));
+  detail::ObjectAccess::set_header(array,
+                                   reinterpret_cast<std::uintptr_t>(&descriptor_of<Array<T>>()));
   return NewRef<Array<T>>(array);
 }
 template <class T>
@@ -278,8 +281,7 @@ NewRef<Array<T>> make_array(detail::MutatorAt at, std::size_t length) {
 template <class A, class... Us>
 NewRef<A> make_values(detail::MutatorAt at, const Live<Us...>& live, std::size_t length) {
   constexpr std::size_t item_bytes = A::describe().item_bytes;
-  const std::uintptr_t memory =
-      detail::allocate_array_memory(at, live, length, item_bytes, false);
+  const std::uintptr_t memory = detail::allocate_array_memory(at, live, length, item_bytes, false);
   auto* const array = ::new (reinterpret_cast<void*>(memory)) A(length);
   detail::ObjectAccess::set_header(array, reinterpret_cast<std::uintptr_t>(&descriptor_of<A>()));
   return NewRef<A>(array);

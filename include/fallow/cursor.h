@@ -33,8 +33,8 @@ class AllocationCursor {
     std::uintptr_t start = free_;
     const std::uintptr_t next = start + kBytes;
     if (next > limit_) [[unlikely]] {
-      const Piece piece = live.across(
-          mutator_, [&mutator = mutator_, free = free_, limit = limit_] {
+      const Piece piece =
+          live.across(mutator_, [&mutator = mutator_, free = free_, limit = limit_] {
             return refill(mutator, free, limit, kBytes);
           });
       start = piece.object;

@@ -12,8 +12,7 @@ namespace fallow {
 /// store_reference, which does what Field does; plain values may be written directly. O(1).
 inline Ref<Object> load_reference(const Ref<Object>& holder, std::size_t offset) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(holder.get()) + offset;
-  return Ref<Object>(
-      reinterpret_cast<detail::Slot*>(address)->load(std::memory_order_relaxed));
+  return Ref<Object>(reinterpret_cast<detail::Slot*>(address)->load(std::memory_order_relaxed));
 }
 
 inline void store_reference(const Ref<Object>& holder, std::size_t offset,

@@ -17,11 +17,11 @@ class Error : public std::runtime_error {
 class OutOfMemory : public Error {
  public:
   struct Facts {
-    std::size_t requested_bytes = 0;    ///< size of the object that did not fit
-    std::size_t used_bytes = 0;         ///< bytes in the old space and large objects
-    std::size_t committed_bytes = 0;    ///< bytes obtained from the operating system
-    std::size_t hard_limit_bytes = 0;   ///< HeapOptions::hard_limit_bytes; 0 = none
-    std::size_t full_collections = 0;   ///< full collections run for this request
+    std::size_t requested_bytes = 0;        ///< size of the object that did not fit
+    std::size_t used_bytes = 0;             ///< bytes in the old space and large objects
+    std::size_t committed_bytes = 0;        ///< bytes obtained from the operating system
+    std::size_t hard_limit_bytes = 0;       ///< HeapOptions::hard_limit_bytes; 0 = none
+    std::size_t full_collections = 0;       ///< full collections run for this request
     bool operating_system_refused = false;  ///< true: the system had no memory; false: the limit
   };
   explicit OutOfMemory(const Facts& facts);

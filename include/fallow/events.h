@@ -8,13 +8,13 @@ namespace fallow {
 
 /// Facts of one minor collection.
 struct MinorEvent {
-  std::uint64_t number;           ///< 1, 2, … in the heap
-  std::uint64_t wall_ns;          ///< all mutators stopped
-  std::uint64_t cpu_ns;           ///< of the collecting thread
-  std::size_t nursery_bytes;      ///< nursery in use before
-  std::size_t surviving_bytes;    ///< promoted, large objects included
-  std::size_t remembered_slots;   ///< old slots and cards looked at
-  std::size_t used_bytes;         ///< old space and large objects afterwards
+  std::uint64_t number;          ///< 1, 2, … in the heap
+  std::uint64_t wall_ns;         ///< all mutators stopped
+  std::uint64_t cpu_ns;          ///< of the collecting thread
+  std::size_t nursery_bytes;     ///< nursery in use before
+  std::size_t surviving_bytes;   ///< promoted, large objects included
+  std::size_t remembered_slots;  ///< old slots and cards looked at
+  std::size_t used_bytes;        ///< old space and large objects afterwards
 };
 
 /// Facts of one full collection.
@@ -29,8 +29,8 @@ struct FullEvent {
 
 /// A mutator that did not answer a stop request in time.
 struct StuckMutatorEvent {
-  std::string_view mutator;   ///< its name
-  std::uint64_t thread_id;    ///< of the operating system
+  std::string_view mutator;  ///< its name
+  std::uint64_t thread_id;   ///< of the operating system
   std::uint64_t waited_ns;
 };
 

@@ -20,7 +20,7 @@ template <class T>
 class Field {
  public:
   constexpr Field() noexcept : slot_(nullptr) {}
-  constexpr Field(std::nullptr_t) noexcept : slot_(nullptr) {}  // NOLINT
+  constexpr Field(std::nullptr_t) noexcept : slot_(nullptr) {}            // NOLINT
   Field(const Ref<T>& value) noexcept : slot_(to_object(value.get())) {}  // NOLINT
   template <class Source>
     requires std::convertible_to<const Source&, Ref<T>>

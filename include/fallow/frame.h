@@ -10,8 +10,7 @@ namespace fallow {
 class RootVisitor {
  public:
   using Function = void (*)(void* context, Object** slot);
-  RootVisitor(Function function, void* context) noexcept
-      : function_(function), context_(context) {}
+  RootVisitor(Function function, void* context) noexcept : function_(function), context_(context) {}
   /// Reports one slot; it may hold null, and the collector may change it during the call.
   void visit(Object** slot) const { function_(context_, slot); }
 
@@ -43,9 +42,9 @@ class RootProviderScope {
   RootProvider& provider_;
 };
 
-/// A run of slots on the mutator's slot stack, for generated code that addresses its roots by index:
-/// acquires `count` slots set to null, gives them back at the end of the scope. Frames and Locals
-/// nest. Throws SlotStackOverflow.
+/// A run of slots on the mutator's slot stack, for generated code that addresses its roots by
+/// index: acquires `count` slots set to null, gives them back at the end of the scope. Frames and
+/// Locals nest. Throws SlotStackOverflow.
 class Frame {
  public:
   Frame(Mutator& mutator, std::size_t count);

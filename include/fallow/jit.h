@@ -28,7 +28,8 @@ static_assert(detail::MutatorAccess::free_offset() == kFreeOffset);
 static_assert(detail::MutatorAccess::limit_offset() == kLimitOffset);
 
 /// The slow path for generated code: memory for `bytes`, header not yet written; never null. All
-/// references must be in slots (Frame, RootProvider). Throws OutOfMemory through the caller's frames.
+/// references must be in slots (Frame, RootProvider). Throws OutOfMemory through the caller's
+/// frames.
 inline std::uintptr_t allocate(Mutator& mutator, std::size_t bytes) {
   return detail::allocate_slow(mutator, bytes, kObjectGranule);
 }

@@ -34,7 +34,8 @@ class Live {
                                              std::index_sequence<Is...>) const {
     using Access = detail::MutatorAccess;
     Object** const base = Access::slot_top(mutator);
-    if (Access::slot_end(mutator) - base < static_cast<std::ptrdiff_t>(sizeof...(Ts))) [[unlikely]] {
+    if (Access::slot_end(mutator) - base < static_cast<std::ptrdiff_t>(sizeof...(Ts)))
+        [[unlikely]] {
       detail::throw_slot_stack_overflow(mutator);
     }
     ((base[Is] = reinterpret_cast<Object*>(std::get<Is>(refs_).get())), ...);

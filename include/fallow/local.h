@@ -21,7 +21,8 @@ class Local {
   explicit Local(Mutator& mutator) : Local(mutator, Ref<T>()) {}
   Local(Mutator& mutator, const Ref<T>& value) : mutator_(mutator), slot_(mutator.slot_top_) {
     if constexpr (detail::kChecked) detail::check_mutator_use(mutator, "Local");
-    if (slot_ == mutator.slot_end_) [[unlikely]] detail::throw_slot_stack_overflow(mutator);
+    if (slot_ == mutator.slot_end_) [[unlikely]]
+      detail::throw_slot_stack_overflow(mutator);
     *slot_ = to_object(value.get());
     mutator.slot_top_ = slot_ + 1;
   }

@@ -41,7 +41,7 @@ template <std::size_t Bytes, std::size_t Alignment, class... Ts>
 
 template <class T, class... Args>
 [[gnu::always_inline]] inline NewRef<T> construct(Mutator& mutator, std::uintptr_t memory,
-                                               Args&&... args) {
+                                                  Args&&... args) {
   [[maybe_unused]] const ConstructionScope<kChecked> scope(mutator);
   T* const object = ::new (reinterpret_cast<void*>(memory)) T(std::forward<Args>(args)...);
   ObjectAccess::set_header(object, reinterpret_cast<std::uintptr_t>(&descriptor_of<T>()));
@@ -58,7 +58,7 @@ template <class T, class... Args>
 /// whatever the constructor throws (the memory is then garbage). Call on the mutator's thread.
 template <class T, class... Ts, class... Args>
 [[gnu::always_inline]] inline NewRef<T> make(detail::MutatorAt at, const Live<Ts...>& live,
-                                          Args&&... args) {
+                                             Args&&... args) {
   detail::check_managed_type<T>();
   static_assert(!(detail::kIsTemporaryRef<Args&&> || ...),
                 "a temporary Ref would be stale in the constructor: name it and list it in "
@@ -79,6 +79,6 @@ template <class T, class... Args>
 /// Creates an object of a type built at run time; all bytes behind the header are zero. `length` is
 /// the number of items for types with a variable part, else 0. Throws SizeError and OutOfMemory.
 [[nodiscard]] NewRef<Object> allocate_object(detail::MutatorAt at, const TypeDescriptor& type,
-                                          std::size_t length = 0);
+                                             std::size_t length = 0);
 
 }  // namespace fallow

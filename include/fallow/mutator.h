@@ -42,7 +42,8 @@ class Mutator {
   /// Lets a collection that another thread has requested run now. Costs a load and a compare.
   /// Loops that do not allocate call it once in a while. May collect.
   void poll() {
-    if (free_ > limit_.load(std::memory_order_relaxed)) [[unlikely]] poll_slow();
+    if (free_ > limit_.load(std::memory_order_relaxed)) [[unlikely]]
+      poll_slow();
   }
 
   [[nodiscard]] Heap& heap() const noexcept { return *heap_; }
@@ -68,7 +69,8 @@ class Mutator {
 
 /// While a Parked exists the thread touches no managed object, and collections do not wait for it.
 /// Put one around every blocking call. The destructor waits while a collection runs. Locals stay
-/// valid; every Ref is stale afterwards. Not nestable: a second one on a parked mutator is an error.
+/// valid; every Ref is stale afterwards. Not nestable: a second one on a parked mutator is an
+/// error.
 class Parked {
  public:
   /// Throws UsageError if the mutator is parked already.

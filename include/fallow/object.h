@@ -15,7 +15,8 @@ struct ObjectAccess;
 ///
 /// A managed type derives from Object (first base), names its reference members (see
 /// fallow/type.h) and is created with make<T>() (see fallow/make.h). It needs no virtual
-/// functions, and its destructor must be trivial: memory is reclaimed without visiting dead objects.
+/// functions, and its destructor must be trivial: memory is reclaimed without visiting dead
+/// objects.
 ///
 ///     struct Node : fallow::Object {
 ///       fallow::Field<Node> left, right;

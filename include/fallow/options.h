@@ -6,9 +6,9 @@
 
 namespace fallow {
 
-/// How a heap behaves. Plain data: set members, then pass it to Heap. from_environment() starts from
-/// the defaults and applies the FALLOW_* variables; docs/options.md lists them all with units and
-/// ranges. Zero means "choose" where a comment says so.
+/// How a heap behaves. Plain data: set members, then pass it to Heap. from_environment() starts
+/// from the defaults and applies the FALLOW_* variables; docs/options.md lists them all with units
+/// and ranges. Zero means "choose" where a comment says so.
 struct HeapOptions {
   /// Bytes of nursery shared by all mutators of the heap, 4 KiB … 1 GiB. 0: chosen from the caches.
   std::size_t nursery_bytes = 0;

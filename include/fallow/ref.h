@@ -11,14 +11,16 @@ namespace fallow {
 
 namespace detail {
 
-/// The number of collections so far of the heap that owns `object`; 0 for null. Checked builds only.
+/// The number of collections so far of the heap that owns `object`; 0 for null. Checked builds
+/// only.
 std::uint64_t collection_epoch(const Object* object) noexcept;
 
 /// Stops the program: a Ref was used after a collection. Names the allocation that collected.
-[[noreturn, gnu::cold]] void stale_reference(const Object* object, std::uint64_t created_at) noexcept;
+[[noreturn, gnu::cold]] void stale_reference(const Object* object,
+                                             std::uint64_t created_at) noexcept;
 
-/// Checked builds: stops the program if the object is gone, as one that a collection has moved while
-/// the arguments of a call on it were computed.
+/// Checked builds: stops the program if the object is gone, as one that a collection has moved
+/// while the arguments of a call on it were computed.
 void check_not_moved(const Object* object) noexcept;
 
 /// In checked builds the epoch in which a Ref was made; nothing at all in release builds.
@@ -93,8 +95,8 @@ class Ref {
   [[no_unique_address]] detail::EpochStamp<detail::kChecked> stamp_;
 };
 
-/// What an allocation returns: a Ref by another name, so that calls in which it would be created too
-/// late can be refused (see Array::set). Store it in a Ref, a Local or a Field.
+/// What an allocation returns: a Ref by another name, so that calls in which it would be created
+/// too late can be refused (see Array::set). Store it in a Ref, a Local or a Field.
 template <class T>
 class NewRef : public Ref<T> {
  public:

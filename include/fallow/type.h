@@ -22,8 +22,7 @@ namespace fallow {
 class SlotVisitor {
  public:
   using Function = void (*)(void* context, Object** slot);
-  SlotVisitor(Function function, void* context) noexcept
-      : function_(function), context_(context) {}
+  SlotVisitor(Function function, void* context) noexcept : function_(function), context_(context) {}
   void visit(Object** slot) const { function_(context_, slot); }
   /// Accepts a Field<T>.
   template <class FieldType>
@@ -56,15 +55,16 @@ struct alignas(64) TypeDescriptor {
   std::uint32_t item_bytes = 0;
   std::uint8_t size_class = detail::kNoSizeClass;  ///< of objects without a variable part
   Items items = Items::kNone;
-  bool has_references = false;   ///< false: never scanned
-  bool bitmap_is_complete = true;  ///< all references of the fixed part are in the bitmap
+  bool has_references = false;              ///< false: never scanned
+  bool bitmap_is_complete = true;           ///< all references of the fixed part are in the bitmap
   std::uint8_t alignment = kObjectGranule;  ///< 8 or 16
   std::uint32_t length_offset = 0;
   std::uint32_t reference_count = 0;
   std::uint32_t item_reference_count = 0;
   const std::uint32_t* reference_offsets = nullptr;  ///< byte offsets, ascending
   const std::uint32_t* item_reference_offsets = nullptr;
-  TraceFunction trace = nullptr;  ///< reports the references of the fixed part instead of the bitmap
+  TraceFunction trace =
+      nullptr;  ///< reports the references of the fixed part instead of the bitmap
   std::string_view name;
 };
 
@@ -102,7 +102,8 @@ void trace_custom(Object* object, const SlotVisitor& visitor) {
 
 template <class T>
 constexpr std::size_t object_bytes() {
-  constexpr std::size_t rounded = (sizeof(T) + kObjectGranule - 1) / kObjectGranule * kObjectGranule;
+  constexpr std::size_t rounded =
+      (sizeof(T) + kObjectGranule - 1) / kObjectGranule * kObjectGranule;
   return rounded < kMinimumObjectBytes ? kMinimumObjectBytes : rounded;
 }
 

@@ -57,8 +57,7 @@ AddressSpace& AddressSpace::instance() {
 
 bool AddressSpace::exists() noexcept { return g_exists.load(std::memory_order_acquire); }
 
-AddressSpace::AddressSpace()
-    : mutex_(platform::LockRank::kAddressSpace, "address space") {
+AddressSpace::AddressSpace() : mutex_(platform::LockRank::kAddressSpace, "address space") {
   const auto [base, bytes] = reserve_largest_range();
   const std::size_t nursery_bytes = bytes / 16;
   static_assert(kLargestRange / 16 == kMaxNurseryArea);

@@ -34,8 +34,7 @@ std::uintptr_t allocate_slow_at(Mutator& mutator, std::size_t bytes, std::size_t
 void HeapCore::rearm(MutatorState& state) noexcept {
   Mutator& mutator = *state.mutator;
   // Zeal sees every allocation: nothing fits below the limit.
-  const std::uintptr_t limit =
-      state.zeal.active() ? MutatorAccess::free(mutator) : state.chunk_end;
+  const std::uintptr_t limit = state.zeal.active() ? MutatorAccess::free(mutator) : state.chunk_end;
   MutatorAccess::limit(mutator).exchange(limit, std::memory_order_seq_cst);
   if (world_.stop_requested()) MutatorAccess::limit(mutator).store(0, std::memory_order_seq_cst);
 }
@@ -108,8 +107,7 @@ HeapCore::Taken HeapCore::take_chunk(MutatorState& state) {
 }
 
 bool HeapCore::fits_hard_limit(std::size_t growth) const noexcept {
-  return options_.hard_limit_bytes == 0 ||
-         committed_bytes() + growth <= options_.hard_limit_bytes;
+  return options_.hard_limit_bytes == 0 || committed_bytes() + growth <= options_.hard_limit_bytes;
 }
 
 std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) {
@@ -132,8 +130,7 @@ std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) 
   }
 }
 
-void HeapCore::throw_out_of_memory(std::size_t bytes, std::size_t full_collections,
-                                   bool refused) {
+void HeapCore::throw_out_of_memory(std::size_t bytes, std::size_t full_collections, bool refused) {
   OutOfMemory::Facts facts;
   facts.requested_bytes = bytes;
   facts.used_bytes = used_bytes();

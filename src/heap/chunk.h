@@ -12,9 +12,9 @@ namespace fallow::detail {
 ///
 ///     | header | mark bytes of blocks 4 … 63 | block 4 | block 5 | … | block 63 |
 ///
-/// There is one mark byte for each 16 bytes of the chunk. The bytes that would describe the metadata
-/// itself hold the chunk header instead, so that the mark byte of an address is found by a shift.
-/// Objects are at least 16 bytes, so no two share a mark byte.
+/// There is one mark byte for each 16 bytes of the chunk. The bytes that would describe the
+/// metadata itself hold the chunk header instead, so that the mark byte of an address is found by a
+/// shift. Objects are at least 16 bytes, so no two share a mark byte.
 inline constexpr std::size_t kChunkBytes = AddressSpace::kChunkBytes;
 inline constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kBlocksPerChunk = kChunkBytes / kBlockBytes;
@@ -25,8 +25,8 @@ inline constexpr std::size_t kFirstBlock = kMetadataBytes / kBlockBytes;
 inline constexpr std::size_t kUsableBlocks = kBlocksPerChunk - kFirstBlock;
 static_assert(kMetadataBytes % kBlockBytes == 0);
 
-/// What a mark byte says about the object that starts there. The two live colours alternate from one
-/// full collection to the next, so that no pass has to clear marks.
+/// What a mark byte says about the object that starts there. The two live colours alternate from
+/// one full collection to the next, so that no pass has to clear marks.
 enum MarkColor : std::uint8_t { kFreeCell = 0, kColorA = 1, kColorB = 2 };
 constexpr MarkColor other_color(MarkColor color) { return color == kColorA ? kColorB : kColorA; }
 

@@ -170,6 +170,7 @@ FullEvent HeapCore::full_collection(bool sweep_now) {
   if (sweep_now) {
     while (full_.sweep_some(kSweepQuantum)) {
     }
+    old_.release_free_chunks();
     old_.decommit_free_blocks();
     space_.decommit_free_pages();
   }
@@ -180,8 +181,7 @@ FullEvent HeapCore::full_collection(bool sweep_now) {
   event.next_full_at = growth_.threshold();
   {
     telemetry::LogSection done("gc-collect-done");
-    done.line("%-22s %zu  =>  %zu", "arenas:", chunks_before,
-              old_.committed_bytes() / kChunkBytes);
+    done.line("%-22s %zu  =>  %zu", "arenas:", chunks_before, old_.committed_bytes() / kChunkBytes);
     done.line("%-22s %zu", "bytes used in arenas:", old_used_.load(std::memory_order_relaxed));
     done.line("%-22s %zu  =>  %zu", "bytes raw-malloced:", large_before, large_.used_bytes());
     done.line("next major collection threshold:  %f", static_cast<double>(growth_.threshold()));

@@ -7,7 +7,8 @@
 
 namespace fallow {
 
-NewRef<Object> allocate_object(detail::MutatorAt at, const TypeDescriptor& type, std::size_t length) {
+NewRef<Object> allocate_object(detail::MutatorAt at, const TypeDescriptor& type,
+                               std::size_t length) {
   const bool has_items = type.items != TypeDescriptor::Items::kNone;
   if (!has_items && length != 0) throw SizeError(length, 0);
   std::size_t bytes = type.fixed_bytes;

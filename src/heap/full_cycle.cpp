@@ -79,7 +79,8 @@ std::size_t FullCycle::scan(const Pending& pending) {
   const TypeDescriptor& type = *ObjectAccess::descriptor(object);
   auto visitor = [this](Object** slot) { shade(*slot); };
   if (pending.first == 0) visit_fixed_references(object, type, visitor);
-  if (type.items == TypeDescriptor::Items::kNone) [[likely]] return 1 + type.reference_count;
+  if (type.items == TypeDescriptor::Items::kNone) [[likely]]
+    return 1 + type.reference_count;
   if (!type.has_references) return 1;
   const std::size_t count = item_count(object, type);
   const std::size_t last =

@@ -13,14 +13,15 @@ namespace fallow::detail {
 
 /// One full collection as a state machine that works in bounded pieces:
 ///
-///     kIdle --begin()--> kMarking --mark_some()…, finish_marking()--> kSweeping --sweep_some()…--> kIdle
+///     kIdle --begin()--> kMarking --mark_some()…, finish_marking()--> kSweeping --sweep_some()…-->
+///     kIdle
 ///
 /// Mutators may run between any two calls. Marking is snapshot-at-the-beginning: what was reachable
 /// at begin() survives; the write barrier reports overwritten references (shade), objects promoted
 /// meanwhile are born with the live colour. Nursery objects are never marked: they are promoted or
-/// die in minor collections. No recursion; long arrays are marked in slices; when there is no memory
-/// for the mark stack, marked objects are found again by walking the heap. All calls need all
-/// mutators stopped.
+/// die in minor collections. No recursion; long arrays are marked in slices; when there is no
+/// memory for the mark stack, marked objects are found again by walking the heap. All calls need
+/// all mutators stopped.
 class FullCycle {
  public:
   enum class State : std::uint8_t { kIdle, kMarking, kSweeping };
@@ -33,8 +34,8 @@ class FullCycle {
   void begin();
   /// Marks an object that a root or an overwritten slot refers to. Null and young ones are ignored.
   void shade(Object* object);
-  /// The same from a write barrier that has no memory to note the object for later: marks it and lets
-  /// a walk over the heap find it. Safe beside other mutators; not beside the collector.
+  /// The same from a write barrier that has no memory to note the object for later: marks it and
+  /// lets a walk over the heap find it. Safe beside other mutators; not beside the collector.
   void shade_without_memory(Object* object) noexcept;
   /// Scans about `references` references; false when nothing is left to scan.
   bool mark_some(std::size_t references);

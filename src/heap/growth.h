@@ -5,7 +5,8 @@
 namespace fallow::detail {
 
 /// When the next full collection starts: after growth by a factor, with a cap and a floor, and at
-/// most 1.4 times the threshold before, so that one peak does not license the next (RPython's rule).
+/// most 1.4 times the threshold before, so that one peak does not license the next (RPython's
+/// rule).
 class GrowthRule {
  public:
   GrowthRule(double factor, std::size_t cap_bytes, std::size_t floor_bytes) noexcept

@@ -37,11 +37,12 @@ class HeapCore {
   void attach(MutatorState* state);
   void detach(MutatorState* state) noexcept;
   std::uintptr_t allocate_slow(MutatorState& state, std::size_t bytes, std::size_t alignment);
-  /// After a slow path: the limit becomes the end of the chunk, unless a stop is requested meanwhile.
+  /// After a slow path: the limit becomes the end of the chunk, unless a stop is requested
+  /// meanwhile.
   void rearm(MutatorState& state) noexcept;
   void safepoint(MutatorState& state) noexcept;
-  /// A piece of nursery of at most `at_most` bytes and at least `bytes`, for a cursor; empty when the
-  /// nursery cannot serve it.
+  /// A piece of nursery of at most `at_most` bytes and at least `bytes`, for a cursor; empty when
+  /// the nursery cannot serve it.
   Nursery::Range take_piece(MutatorState& state, std::size_t bytes, std::size_t at_most);
 
   // Collections (collection.cpp).
@@ -49,7 +50,8 @@ class HeapCore {
   /// Runs a collection of the kind, and a full one too when the growth rule asks for it. False when
   /// another thread collected first, and nothing was done.
   bool collect(MutatorState* self, Kind kind);
-  /// An explicit request of any thread: returns when a collection that began after the call is over.
+  /// An explicit request of any thread: returns when a collection that began after the call is
+  /// over.
   void collect_now(Kind kind);
 
   /// The pieces of a full collection. Mutators may run between any two calls, minor collections

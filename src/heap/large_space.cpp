@@ -4,6 +4,7 @@
 #include <new>
 
 #include "platform/sanitizer.h"
+#include "platform/virtual_memory.h"
 
 namespace fallow::detail {
 
@@ -11,15 +12,14 @@ LargeSpace::LargeSpace(HeapCore* heap, AddressSpace& space)
     : heap_(heap), space_(space), mutex_(platform::LockRank::kLargeSpace, "large space") {}
 
 LargeSpace::~LargeSpace() {
-  while (young_ != nullptr) {
-    LargeHeader* const header = young_;
-    unlink(young_, header);
-    free(header);
-  }
-  while (old_ != nullptr) {
-    LargeHeader* const header = old_;
-    unlink(old_, header);
-    free(header);
+  for (LargeHeader** const list : {&young_, &old_}) {
+    while (*list != nullptr) {
+      LargeHeader* const header = *list;
+      const std::size_t span = header->span_bytes;
+      unlink(*list, header);
+      platform::decommit(header, span);
+      space_.release_pages(reinterpret_cast<std::uintptr_t>(header), span);
+    }
   }
 }
 

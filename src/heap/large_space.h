@@ -52,7 +52,9 @@ class LargeSpace {
   void begin_sweeping() noexcept { sweep_position_ = old_; }
   [[nodiscard]] bool is_swept() const noexcept { return sweep_position_ == nullptr; }
 
-  [[nodiscard]] std::size_t used_bytes() const noexcept { return used_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t used_bytes() const noexcept {
+    return used_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] std::size_t young_bytes() const noexcept {
     return young_bytes_.load(std::memory_order_relaxed);
   }

@@ -60,8 +60,8 @@ MinorCollector::~MinorCollector() { platform::release(stack_, stack_bytes_); }
   }
   Object* const copy = old_.allocate(size_class);
   copy_words(copy, object, bytes);
-  ObjectAccess::set_header(
-      object, reinterpret_cast<std::uintptr_t>(copy) | ObjectAccess::kForwardedBit);
+  ObjectAccess::set_header(object,
+                           reinterpret_cast<std::uintptr_t>(copy) | ObjectAccess::kForwardedBit);
   result_.copied_bytes += kCellBytes[size_class];
   if (type.has_references) *top_++ = copy;
   return copy;

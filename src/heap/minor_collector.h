@@ -14,9 +14,10 @@ namespace fallow::detail {
 /// Copies what is alive in the nursery into the old space.
 ///
 /// Survivors are copied depth first (parents next to their children), pending ones wait on a stack
-/// whose worst case is reserved beforehand: one word for each object that fits in the nursery. Cost:
-/// survivors, remembered slots and cards. Runs on one thread with all mutators stopped, so headers
-/// need no atomic operations. Memory for the survivors was reserved when the nursery was handed out.
+/// whose worst case is reserved beforehand: one word for each object that fits in the nursery.
+/// Cost: survivors, remembered slots and cards. Runs on one thread with all mutators stopped, so
+/// headers need no atomic operations. Memory for the survivors was reserved when the nursery was
+/// handed out.
 class MinorCollector {
  public:
   struct Result {

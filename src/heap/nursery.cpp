@@ -31,8 +31,8 @@ Nursery::Nursery(AddressSpace& space, HeapCore* owner, const Settings& settings)
       base_(space.acquire_nursery(region_bytes_ * settings.regions, owner)),
       free_(settings.bytes / chunk_bytes_, true) {
   if (base_ == 0) {
-    throw StartupError("fallow: the system refused " + std::to_string(region_bytes_ *
-                       settings.regions) + " bytes for a nursery");
+    throw StartupError("fallow: the system refused " +
+                       std::to_string(region_bytes_ * settings.regions) + " bytes for a nursery");
   }
   if (settings_.huge_pages) {
     platform::advise_huge_pages(reinterpret_cast<void*>(base_), region_bytes_ * settings.regions,

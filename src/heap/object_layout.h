@@ -15,7 +15,8 @@ inline std::uint64_t item_count(const Object* object, const TypeDescriptor& type
 
 /// Bytes of an object, header included, a multiple of 8.
 inline std::size_t object_size(const Object* object, const TypeDescriptor& type) noexcept {
-  if (type.items == TypeDescriptor::Items::kNone) [[likely]] return type.fixed_bytes;
+  if (type.items == TypeDescriptor::Items::kNone) [[likely]]
+    return type.fixed_bytes;
   const std::size_t count = item_count(object, type);
   std::size_t bytes = type.fixed_bytes + count * type.item_bytes;
   if (type.items == TypeDescriptor::Items::kReferences) bytes += card_count(count);
@@ -38,11 +39,9 @@ template <class Visit>
       visit(&words[__builtin_ctzll(bits)]);
     }
   } else if (type.trace != nullptr) {
-    type.trace(object, SlotVisitor(
-                           [](void* context, Object** slot) {
-                             (*static_cast<Visit*>(context))(slot);
-                           },
-                           &visit));
+    type.trace(object, SlotVisitor([](void* context,
+                                      Object** slot) { (*static_cast<Visit*>(context))(slot); },
+                                   &visit));
   } else {
     for (std::uint32_t i = 0; i < type.reference_count; ++i) {
       visit(word_at(object, type.reference_offsets[i]));

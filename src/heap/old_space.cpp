@@ -203,6 +203,30 @@ void OldSpace::fill_free_cells(const Block* block) const {
   }
 }
 
+void OldSpace::release_free_chunks() noexcept {
+  const auto is_free = [](const Chunk* chunk) {
+    for (std::size_t i = kFirstBlock; i < kBlocksPerChunk; ++i) {
+      if (chunk->blocks[i].state != BlockState::kFree) return false;
+    }
+    return true;
+  };
+  free_list_ = nullptr;
+  free_blocks_ = 0;
+  for (Chunk** link = &chunks_; *link != nullptr;) {
+    Chunk* const chunk = *link;
+    if (is_free(chunk)) {
+      *link = chunk->next;
+      chunk_count_.fetch_sub(1, std::memory_order_relaxed);
+      space_.release_chunk(reinterpret_cast<std::uintptr_t>(chunk));
+      continue;
+    }
+    for (std::size_t i = kBlocksPerChunk; i-- > kFirstBlock;) {
+      if (chunk->blocks[i].state == BlockState::kFree) make_free(&chunk->blocks[i]);
+    }
+    link = &chunk->next;
+  }
+}
+
 void OldSpace::decommit_free_blocks() noexcept {
   for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
     // Neighbouring blocks are handed back together.

@@ -33,7 +33,8 @@ class OldSpace {
     Cursor& cursor = cursors_[size_class];
     const std::uintptr_t cell = cursor.free;
     const std::uintptr_t next = cell + kCellBytes[size_class];
-    if (next > cursor.end) [[unlikely]] return allocate_slow(size_class);
+    if (next > cursor.end) [[unlikely]]
+      return allocate_slow(size_class);
     cursor.free = next;
     auto* const object = reinterpret_cast<Object*>(cell);
     *mark_byte(object) = live_color_;
@@ -51,10 +52,14 @@ class OldSpace {
   bool sweep_some(std::size_t blocks);
   [[nodiscard]] bool is_swept() const noexcept { return unswept_blocks_ == 0; }
 
+  /// Gives chunks without any object back to the address space, which may serve other heaps with
+  /// them. Everything must be swept.
+  void release_free_chunks() noexcept;
   /// Hands the memory of free blocks back to the system.
   void decommit_free_blocks() noexcept;
 
-  [[nodiscard]] std::size_t committed_bytes() const noexcept { return chunk_count_.load(std::memory_order_relaxed) * kChunkBytes;
+  [[nodiscard]] std::size_t committed_bytes() const noexcept {
+    return chunk_count_.load(std::memory_order_relaxed) * kChunkBytes;
   }
   [[nodiscard]] std::size_t free_block_count() const noexcept { return free_blocks_; }
 

@@ -62,10 +62,10 @@ constexpr OptionRow kRows[] = {
 
 /// A member of HeapOptions, whatever its type.
 struct Member {
-  std::size_t HeapOptions::*size = nullptr;
-  std::uint64_t HeapOptions::*number = nullptr;
-  double HeapOptions::*ratio = nullptr;
-  bool HeapOptions::*flag = nullptr;
+  std::size_t HeapOptions::* size = nullptr;
+  std::uint64_t HeapOptions::* number = nullptr;
+  double HeapOptions::* ratio = nullptr;
+  bool HeapOptions::* flag = nullptr;
   bool zero_chooses = false;  ///< zero is outside the range and means "choose" or "none"
 
   [[nodiscard]] double value(const HeapOptions& options) const {
@@ -116,6 +116,11 @@ std::size_t choose_nursery(const HeapOptions& options) {
       bytes = std::min(bytes, options.hard_limit_bytes / kNurseryPartOfLimit);
     }
   }
+  if (options.hard_limit_bytes != 0 && bytes > options.hard_limit_bytes / 2) {
+    throw OptionError("fallow: nursery_bytes is " + telemetry::format_bytes(bytes) +
+                      ", more than half of hard_limit_bytes, " +
+                      telemetry::format_bytes(options.hard_limit_bytes));
+  }
   bytes = bytes / kPage * kPage;
   const std::size_t chunk = Nursery::chunk_bytes_for(bytes);
   return bytes / chunk * chunk;
@@ -139,8 +144,9 @@ HeapOptions complete_options(const HeapOptions& options) {
 
 void announce_diagnostics(const HeapOptions& options) {
   if (options.zeal != 0) {
-    std::fprintf(stderr, "fallow: zeal is active: one collection in %zu allocations, seed %" PRIu64
-                 "\n", options.zeal, options.zeal_seed);
+    std::fprintf(stderr,
+                 "fallow: zeal is active: one collection in %zu allocations, seed %" PRIu64 "\n",
+                 options.zeal, options.zeal_seed);
   }
   if (options.rotating_nurseries > 1) {
     std::fprintf(stderr, "fallow: %zu protected nurseries take turns\n",
@@ -170,8 +176,8 @@ void HeapOptions::validate() const {
     if (value >= row.minimum && value <= row.maximum) continue;
     char text[64];
     std::snprintf(text, sizeof text, "%.15g", value);
-    throw OptionError(std::string("fallow: ") + row.name + " is " + text + ", permitted: " +
-                      telemetry::describe_range(row));
+    throw OptionError(std::string("fallow: ") + row.name + " is " + text +
+                      ", permitted: " + telemetry::describe_range(row));
   }
 }
 

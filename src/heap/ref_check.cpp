@@ -1,7 +1,6 @@
-#include "fallow/ref.h"
-
 #include <cstring>
 
+#include "fallow/ref.h"
 #include "heap/heap_core.h"
 #include "heap/poison.h"
 #include "platform/fatal.h"

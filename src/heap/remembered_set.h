@@ -16,8 +16,8 @@ struct CardEntry {
 };
 
 /// Where old objects may refer to young ones: slots, and cards of long arrays. One per mutator, so
-/// that recording takes no lock. Recording never fails: when there is no memory for an entry the set
-/// says "everything", and the next minor collection looks at the whole old space.
+/// that recording takes no lock. Recording never fails: when there is no memory for an entry the
+/// set says "everything", and the next minor collection looks at the whole old space.
 class RememberedSet {
  public:
   void add_slot(Slot* slot) noexcept {

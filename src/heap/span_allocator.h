@@ -8,8 +8,9 @@
 
 namespace fallow::detail {
 
-/// Hands out spans of an address range: best fit, lowest address first, neighbours merge on release.
-/// Keeps its books outside the range. O(log spans). Not thread-safe. Throws std::bad_alloc.
+/// Hands out spans of an address range: best fit, lowest address first, neighbours merge on
+/// release. Keeps its books outside the range. O(log spans). Not thread-safe. Throws
+/// std::bad_alloc.
 class SpanAllocator {
  public:
   SpanAllocator() = default;

@@ -53,8 +53,8 @@ struct TypeBuilder::Plan {
     }
   }
 
-  void check_references(const std::vector<std::size_t>& offsets, std::size_t first,
-                        std::size_t end, const char* where) const {
+  void check_references(const std::vector<std::size_t>& offsets, std::size_t first, std::size_t end,
+                        const char* where) const {
     for (std::size_t i = 0; i < offsets.size(); ++i) {
       const std::size_t offset = offsets[i];
       if (offset % kWord != 0 || offset < first || offset > end - kWord) {
@@ -127,10 +127,10 @@ std::unique_ptr<const TypeBuilder::Type> TypeBuilder::build() const {
 
   TypeDescriptor& descriptor = type->descriptor_;
   descriptor.name = type->name_;
-  descriptor.fixed_bytes = static_cast<std::uint32_t>(
-      plan_->items == TypeDescriptor::Items::kNone
-          ? std::max(plan_->fixed_bytes, kMinimumObjectBytes)
-          : plan_->fixed_bytes);
+  descriptor.fixed_bytes =
+      static_cast<std::uint32_t>(plan_->items == TypeDescriptor::Items::kNone
+                                     ? std::max(plan_->fixed_bytes, kMinimumObjectBytes)
+                                     : plan_->fixed_bytes);
   descriptor.alignment = plan_->align16 ? 16 : kObjectGranule;
   descriptor.size_class = detail::size_class_of(descriptor.fixed_bytes, descriptor.alignment);
   descriptor.items = plan_->items;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <utility>
 #include <unordered_set>
+#include <utility>
 
 #include "heap/heap_core.h"
 
@@ -162,8 +162,8 @@ class Verifier {
     report_.bytes += size_of(object);
     if (place != Place::kNursery) {
       ++report_.old_objects;
-      old_bytes_ += place == Place::kOld ? block_of(object)->cell_bytes
-                                         : LargeHeader::of(object)->span_bytes;
+      old_bytes_ +=
+          place == Place::kOld ? block_of(object)->cell_bytes : LargeHeader::of(object)->span_bytes;
     }
     const bool old = place == Place::kOld || place == Place::kOldLarge;
     const TypeDescriptor& type = *ObjectAccess::descriptor(object);
@@ -178,14 +178,19 @@ class Verifier {
   template <class Visit>
   static void for_each_slot(Object* object, const TypeDescriptor& type, Visit visit) {
     char* const base = reinterpret_cast<char*>(object);
-    const auto at = [base](std::size_t offset) { return reinterpret_cast<Object**>(base + offset); };
+    const auto at = [base](std::size_t offset) {
+      return reinterpret_cast<Object**>(base + offset);
+    };
     if (type.trace != nullptr) {
-      type.trace(object, SlotVisitor([](void* context, Object** slot) {
-                   (*static_cast<Visit*>(context))(slot, 0);
-                 }, &visit));
+      type.trace(object,
+                 SlotVisitor(
+                     [](void* context, Object** slot) { (*static_cast<Visit*>(context))(slot, 0); },
+                     &visit));
     }
-    for (std::uint32_t i = 0; i < type.reference_count; ++i) visit(at(type.reference_offsets[i]), 0);
-    if (type.items == TypeDescriptor::Items::kNone || type.items == TypeDescriptor::Items::kValues) {
+    for (std::uint32_t i = 0; i < type.reference_count; ++i)
+      visit(at(type.reference_offsets[i]), 0);
+    if (type.items == TypeDescriptor::Items::kNone ||
+        type.items == TypeDescriptor::Items::kValues) {
       return;
     }
     const std::uint64_t length = length_of(object, type);

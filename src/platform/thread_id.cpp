@@ -14,7 +14,7 @@ namespace {
 void forget_after_fork() { cached_id = 0; }
 
 // Plain pthread_atfork: takes no lock, so it has no place in the order of fork_handlers.h.
-[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, forget_after_fork);
+[[maybe_unused]] const int kRegistered = pthread_atfork(nullptr, nullptr, forget_after_fork);
 
 }  // namespace
 

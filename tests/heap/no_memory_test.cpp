@@ -125,7 +125,10 @@ TEST_F(NoMemoryForTables, MarkStack) {
 TEST_F(NoMemoryForTables, ManyYoungLargeObjects) {
   const auto body = [] {
     constexpr std::size_t kLength = 20'000;
-    TestHeap test(options());
+    // So large a nursery that all of them are young at the same time.
+    HeapOptions large_nursery = options();
+    large_nursery.nursery_bytes = 512 * kMiB;
+    TestHeap test(large_nursery);
     const Local<Array<Array<Node>>> array(test.mutator,
                                           make_array<Array<Node>>(test.mutator, kLength));
     for (std::size_t i = 0; i < kLength; ++i) {

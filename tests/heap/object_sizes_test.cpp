@@ -118,8 +118,8 @@ void check_sized(TestHeap& test) {
   expect_survival(Size, survives<Size>(test));
 }
 
-/// One granule below, at, and one granule above a cell size. Of the larger classes every fourth will
-/// do: arrays cover all sizes, and each type costs compile time.
+/// One granule below, at, and one granule above a cell size. Of the larger classes every fourth
+/// will do: arrays cover all sizes, and each type costs compile time.
 template <std::size_t Class>
 void check_around_cell(TestHeap& test) {
   if constexpr (Class < detail::kLinearClasses || Class % 4 == 2) {

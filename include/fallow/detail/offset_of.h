@@ -20,7 +20,7 @@ inline constexpr UnconstructedStorage<T> kUnconstructed{};
 
 /// Byte offset of a member of T (own or inherited), at compile time. Members must be aligned to 8.
 template <class T, class Base, class Member>
-consteval std::size_t offset_of_member(Member Base::*member) {
+consteval std::size_t offset_of_member(Member Base::* member) {
   const void* target = &(kUnconstructed<T>.object.*member);
   for (std::size_t offset = 0; offset < sizeof(T); offset += 8) {
     if (static_cast<const void*>(&kUnconstructed<T>.bytes[offset]) == target) return offset;
