@@ -7,7 +7,7 @@
 namespace fallow::detail {
 
 /// The default nursery for a machine: a quarter of the last level cache, between 1 and 8 MiB. See
-/// docs/design/nursery-size.md for the measurement.
+/// `fallow bench nursery` for the trade.
 std::size_t default_nursery_bytes(const platform::CacheSizes& caches) noexcept;
 
 }  // namespace fallow::detail
