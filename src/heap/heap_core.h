@@ -161,6 +161,7 @@ class HeapCore {
   PushBuffer<Object*> orphan_overwritten_;
 
   std::atomic<std::size_t> old_used_{0};
+  MutatorState* forking_ = nullptr;  ///< of the thread that forks, while it does
   std::size_t promoted_while_marking_ = 0;
   std::atomic<std::uint64_t> epoch_{1};
   std::source_location collection_site_{};

@@ -176,19 +176,8 @@ void World::report_stuck(std::uint64_t waited_ns) {
 
 // The locks of several heaps have equal ranks: forking takes them past the rank check.
 void World::prepare_fork(MutatorState* self) {
+  static_cast<void>(self);
   mutex_.native().lock();
-  while (stop_requested()) {
-    const std::uint32_t seen = resumes_.load(std::memory_order_acquire);
-    ++waiters_;
-    mutex_.native().unlock();
-    if (self != nullptr && self->status == MutatorState::Status::kRunning) {
-      safepoint(self);
-    } else {
-      platform::futex_wait(resumes_, seen, 0);
-    }
-    mutex_.native().lock();
-    --waiters_;
-  }
 }
 
 void World::parent_after_fork() noexcept { mutex_.native().unlock(); }
