@@ -69,6 +69,7 @@ std::vector<WordCount> ManagedIndex::top_words(std::size_t count) const {
   }
   std::sort_heap(best.begin(), best.end(), more_frequent);
   std::vector<WordCount> result;
+  result.reserve(best.size());
   for (const Ref<WordEntry>& entry : best) result.push_back(count_of(entry));
   return result;
 }

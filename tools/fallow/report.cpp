@@ -141,7 +141,7 @@ class TextReport {
   // One answer of each kind.
   void write_answers() {
     line("");
-    if (result_.answers.size() > 0) {
+    if (!result_.answers.empty()) {
       line("  most frequent   {}",
            join_first(result_.answers[0].items, kShownWords, [](const AnswerItem& item) {
              return fmt::format("{} {}", item.text, format_count(item.occurrences));
@@ -199,6 +199,7 @@ class TextReport {
 Spread spread_of(const std::vector<Round>& rounds,
                  const std::function<double(const Round&)>& value) {
   std::vector<double> values;
+  values.reserve(rounds.size());
   for (const Round& round : rounds) values.push_back(value(round));
   std::sort(values.begin(), values.end());
   return {values[values.size() / 2], values.front(), values.back()};
@@ -206,6 +207,7 @@ Spread spread_of(const std::vector<Round>& rounds,
 
 const Round& median_round(const std::vector<Round>& rounds) {
   std::vector<const Round*> ordered;
+  ordered.reserve(rounds.size());
   for (const Round& round : rounds) ordered.push_back(&round);
   std::sort(ordered.begin(), ordered.end(), [](const Round* left, const Round* right) {
     return left->managed.build.wall_s < right->managed.build.wall_s;

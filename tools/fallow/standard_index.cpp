@@ -48,6 +48,7 @@ std::vector<WordCount> StandardIndex::top_words(std::size_t count) const {
                       return left->first < right->first;
                     });
   std::vector<WordCount> result;
+  result.reserve(wanted);
   for (std::size_t i = 0; i < wanted; ++i) {
     result.push_back(count_of(all[i]->first, all[i]->second));
   }
