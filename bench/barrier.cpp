@@ -1,4 +1,6 @@
-#include <vector>
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "bench/stopwatch.h"
 #include "bench/types.h"
@@ -7,21 +9,39 @@ namespace fallow::bench {
 
 namespace {
 
-constexpr std::uint64_t kDefaultStores = 10'000'000;
+constexpr std::uint64_t kDefaultStores = 20'000'000;
 
 Metrics per_store(const Stopwatch& watch, std::uint64_t stores) {
-  return {{"ns_per_store", watch.cpu_s() / static_cast<double>(stores) * 1e9},
-          {"wall_s", watch.wall_s()},
-          {"cpu_s", watch.cpu_s()}};
+  const double wall = watch.wall_s();
+  const double cpu = watch.cpu_s();
+  return {
+      {"ns_per_store", cpu / static_cast<double>(stores) * 1e9}, {"wall_s", wall}, {"cpu_s", cpu}};
 }
 
-/// `count` old objects, reachable from an array.
-void make_old(Mutator& mutator, Heap& heap, const Local<Array<Pair>>& cells) {
+/// The longest pauses while it exists.
+class LongestPause : public EventListener {
+ public:
+  explicit LongestPause(Heap& heap) : heap_(heap) { heap.add_listener(*this); }
+  ~LongestPause() override { heap_.remove_listener(*this); }
+  LongestPause(const LongestPause&) = delete;
+  LongestPause& operator=(const LongestPause&) = delete;
+
+  void on_minor(const MinorEvent& event) override { ns_ = std::max(ns_, event.wall_ns); }
+  void on_full(const FullEvent& event) override { ns_ = std::max(ns_, event.wall_ns); }
+  [[nodiscard]] double us() const { return microseconds(ns_); }
+
+ private:
+  Heap& heap_;
+  std::uint64_t ns_ = 0;
+};
+
+/// Fills the array with objects and makes them old.
+void fill_with_old(Mutator& mutator, const Local<Array<Pair>>& cells) {
   for (std::size_t i = 0; i < cells->length(); ++i) {
     const Ref<Pair> cell = make<Pair>(mutator);
     cells->set(i, cell);
   }
-  heap.collect();
+  mutator.heap().collect();
 }
 
 /// Stores a fresh object into old object i mod count; allocation and collections included.
@@ -29,7 +49,7 @@ Metrics fresh_into_old(std::size_t count, std::uint64_t stores) {
   Heap heap;
   Mutator mutator(heap, "bench");
   const Local<Array<Pair>> cells(mutator, make_array<Pair>(mutator, count));
-  make_old(mutator, heap, cells);
+  fill_with_old(mutator, cells);
   const Stopwatch watch;
   std::size_t at = 0;
   for (std::uint64_t i = 0; i < stores; ++i) {
@@ -45,7 +65,7 @@ Metrics old_into_old(std::uint64_t stores) {
   Mutator mutator(heap, "bench");
   constexpr std::size_t kCount = 1000;
   const Local<Array<Pair>> cells(mutator, make_array<Pair>(mutator, kCount));
-  make_old(mutator, heap, cells);
+  fill_with_old(mutator, cells);
   const Stopwatch watch;
   std::size_t at = 1;
   for (std::uint64_t i = 0; i < stores; ++i) {
@@ -55,12 +75,14 @@ Metrics old_into_old(std::uint64_t stores) {
   return per_store(watch, stores);
 }
 
-/// Random stores of fresh objects into an old array of references.
+/// Scattered stores of fresh objects into an old array of references; allocation and collections
+/// included.
 Metrics array_store(std::size_t length, std::uint64_t stores) {
   Heap heap;
   Mutator mutator(heap, "bench");
   const Local<Array<Pair>> array(mutator, make_array<Pair>(mutator, length));
-  heap.collect();
+  fill_with_old(mutator, array);
+  const LongestPause pause(heap);
   const Stopwatch watch;
   std::uint64_t random = 12345;
   for (std::uint64_t i = 0; i < stores; ++i) {
@@ -68,7 +90,9 @@ Metrics array_store(std::size_t length, std::uint64_t stores) {
     array->set_unchecked(random % length, fresh);
     random = (random * 1103515245 + 12345) % (std::uint64_t{1} << 31);
   }
-  return per_store(watch, stores);
+  Metrics metrics = per_store(watch, stores);
+  metrics.emplace_back("pause_max_us", pause.us());
+  return metrics;
 }
 
 /// Bulk operations on old arrays of old references; the figure is for one reference.
@@ -78,7 +102,7 @@ Metrics array_bulk(bool fill, std::uint64_t stores) {
   constexpr std::size_t kLength = 10'000;
   const Local<Array<Pair>> source(mutator, make_array<Pair>(mutator, kLength));
   const Local<Array<Pair>> target(mutator, make_array<Pair>(mutator, kLength));
-  make_old(mutator, heap, source);
+  fill_with_old(mutator, source);
   const std::uint64_t rounds = stores / kLength + 1;
   const Stopwatch watch;
   for (std::uint64_t i = 0; i < rounds; ++i) {
@@ -95,16 +119,19 @@ Metrics array_bulk(bool fill, std::uint64_t stores) {
 
 std::vector<Row> barrier_rows(const Options& options) {
   const std::uint64_t n = options.n != 0 ? options.n : kDefaultStores;
-  return {
-      {"fresh-into-old/1", [n] { return fresh_into_old(1, n); }, nullptr},
-      {"fresh-into-old/1000", [n] { return fresh_into_old(1000, n); }, nullptr},
-      {"fresh-into-old/1000000", [n] { return fresh_into_old(1'000'000, n); }, nullptr},
-      {"old-into-old", [n] { return old_into_old(n); }, nullptr},
-      {"array-store/100", [n] { return array_store(100, n); }, nullptr},
-      {"array-store/10000000", [n] { return array_store(10'000'000, n); }, nullptr},
-      {"array-copy", [n] { return array_bulk(false, n); }, nullptr},
-      {"array-fill", [n] { return array_bulk(true, n); }, nullptr},
-  };
+  std::vector<Row> rows;
+  for (const std::size_t count : {1, 1000, 1'000'000}) {
+    rows.push_back({fmt::format("fallow/fresh-into-old-{}", count),
+                    [count, n] { return fresh_into_old(count, n); }, nullptr});
+  }
+  rows.push_back({"fallow/old-into-old", [n] { return old_into_old(n); }, nullptr});
+  for (const std::size_t length : {100, 10'000'000}) {
+    rows.push_back({fmt::format("fallow/array-store-{}", length),
+                    [length, n] { return array_store(length, n); }, nullptr});
+  }
+  rows.push_back({"fallow/array-copy", [n] { return array_bulk(false, n); }, nullptr});
+  rows.push_back({"fallow/array-fill", [n] { return array_bulk(true, n); }, nullptr});
+  return rows;
 }
 
 }  // namespace fallow::bench

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,12 @@ struct Options {
   std::string output = ".";  ///< folder for pictures
 };
 
+/// The options do not fit the benchmark.
+class BadOption : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// A row over all its runs.
 struct Measured {
   struct Figure {
@@ -48,6 +55,7 @@ struct Benchmark {
   const char* name;
   const char* help;
   const char* unit_of_n;  ///< what --n counts, with the default
+  /// Throws BadOption.
   std::vector<Row> (*rows)(const Options& options);
   /// Optional: writes pictures after the table; returns the files.
   std::vector<std::string> (*pictures)(const std::vector<Measured>& rows, const Options& options);

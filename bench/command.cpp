@@ -1,7 +1,6 @@
 #include "bench/command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +11,7 @@
 #include "bench/benchmark.h"
 #include "bench/callgrind.h"
 #include "bench/machine.h"
+#include "bench/progress.h"
 #include "bench/report.h"
 #include "bench/runner.h"
 
@@ -30,83 +30,121 @@ struct Request {
   Options options;
 };
 
-void list_benchmarks() {
+int complain(const std::string& problem, int exit_code) {
+  fmt::print(stderr, "fallow: {}\n", problem);
+  return exit_code;
+}
+
+std::string described_benchmarks() {
+  std::string text;
   for (const Benchmark& benchmark : benchmarks()) {
-    fmt::print("{:<10}{}; --n: {}\n", benchmark.name, benchmark.help, benchmark.unit_of_n);
+    text += fmt::format("  {:<10}{}\n  {:<10}--n: {}\n", benchmark.name, benchmark.help, "",
+                        benchmark.unit_of_n);
   }
+  return text;
 }
 
-void show_progress(std::size_t done, std::size_t all, const std::string& row) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[K{}/{} {}", done + 1, all, row);
-  std::fflush(stderr);
+std::string known_names() {
+  std::string names;
+  for (const Benchmark& benchmark : benchmarks()) {
+    names += names.empty() ? benchmark.name : std::string(", ") + benchmark.name;
+  }
+  return names;
 }
 
-void clear_progress() {
-  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+const Benchmark* find_benchmark(const std::string& name) {
+  const auto& all = benchmarks();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const Benchmark& benchmark) { return name == benchmark.name; });
+  return found == all.end() ? nullptr : &*found;
 }
 
-int run_work(const Benchmark& benchmark, const Request& request) {
-  const std::vector<Row> rows = benchmark.rows(request.options);
+bool is_countable(const Row& row) { return row.work != nullptr; }
+
+int run_work(const std::vector<Row>& rows, const Request& request) {
   const auto row = std::find_if(rows.begin(), rows.end(),
                                 [&](const Row& each) { return each.name == request.work; });
-  if (row == rows.end() || row->work == nullptr) {
-    fmt::print(stderr, "fallow: '{}' has no row '{}' that can be counted\n", benchmark.name,
-               request.work);
-    return kUsage;
+  if (row == rows.end() || !is_countable(*row)) {
+    throw BadOption(
+        fmt::format("'{}' has no row '{}' that can be counted", request.name, request.work));
   }
   row->work(request.options.n);
   return 0;
 }
 
 void count_instructions(const Benchmark& benchmark, const std::vector<Row>& rows,
-                        std::vector<Measured>& measured) {
+                        std::vector<Measured>& measured, ProgressLine& progress) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].work == nullptr) continue;
-    show_progress(i, rows.size(), rows[i].name + " (callgrind)");
+    if (!is_countable(rows[i])) continue;
+    progress.show(i, rows.size(), rows[i].name + " (callgrind)");
     const double count = instructions_per_object(benchmark.name, rows[i].name);
     measured[i].figures.push_back({"instructions_per_object", count, count, count});
   }
 }
 
-int run(const Request& request) {
-  if (request.list) {
-    list_benchmarks();
-    return 0;
+/// What would fail at the end fails before anything is measured.
+void check(const Benchmark& benchmark, const std::vector<Row>& rows, const Options& options) {
+  if (!options.callgrind) return;
+  if (std::none_of(rows.begin(), rows.end(), is_countable)) {
+    throw BadOption(
+        fmt::format("'{}' has no rows whose instructions can be counted", benchmark.name));
   }
-  const auto& all = benchmarks();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Benchmark& benchmark) {
-    return request.name == benchmark.name;
-  });
-  if (found == all.end()) {
-    fmt::print(stderr, "fallow: there is no benchmark '{}'; these exist:\n", request.name);
-    for (const Benchmark& benchmark : all) fmt::print(stderr, "  {}\n", benchmark.name);
-    return kUsage;
+  require_valgrind();
+}
+
+void print_table(const std::vector<Measured>& measured, int runs) {
+  for (const auto& [name, value] : describe_machine()) fmt::print("{}: {}\n", name, value);
+  fmt::print("{}\n\n{}",
+             runs == 1 ? "one run" : fmt::format("medians of {} runs (smallest–largest)", runs),
+             as_table(measured));
+}
+
+int run_benchmark(const Benchmark& benchmark, const Request& request) {
+  const Options& options = request.options;
+  const std::vector<Row> rows = benchmark.rows(options);
+  if (!request.work.empty()) return run_work(rows, request);
+  check(benchmark, rows, options);
+  ProgressLine progress;
+  std::vector<Measured> measured =
+      measure(rows, options.runs, [&](std::size_t done, std::size_t all, const std::string& row) {
+        progress.show(done, all, row);
+      });
+  if (options.callgrind) count_instructions(benchmark, rows, measured, progress);
+  progress.clear();
+  if (options.json) {
+    fmt::print("{}", as_json(benchmark.name, measured));
+  } else {
+    print_table(measured, options.runs);
   }
-  if (!request.work.empty()) return run_work(*found, request);
-  try {
-    const std::vector<Row> rows = found->rows(request.options);
-    std::vector<Measured> measured = measure(rows, request.options.runs, show_progress);
-    if (request.options.callgrind) count_instructions(*found, rows, measured);
-    clear_progress();
-    if (request.options.json) {
-      fmt::print("{}", as_json(found->name, measured));
-    } else {
-      for (const auto& [name, value] : describe_machine()) fmt::print("{}: {}\n", name, value);
-      fmt::print("medians of {} runs (smallest–largest)\n\n{}", request.options.runs,
-                 as_table(measured));
+  if (benchmark.pictures != nullptr) {
+    for (const std::string& file : benchmark.pictures(measured, options)) {
+      fmt::print(stderr, "picture: {}\n", file);
     }
-    if (found->pictures != nullptr) {
-      for (const std::string& file : found->pictures(measured, request.options)) {
-        fmt::print(stderr, "picture: {}\n", file);
-      }
-    }
-  } catch (const std::runtime_error& error) {
-    clear_progress();
-    fmt::print(stderr, "fallow: {}\n", error.what());
-    return kFailed;
   }
   return 0;
+}
+
+int run(const Request& request) {
+  if (request.list) {
+    fmt::print("{}", described_benchmarks());
+    return 0;
+  }
+  if (request.name.empty()) {
+    return complain("which benchmark?\n" + described_benchmarks(), kUsage);
+  }
+  const Benchmark* const benchmark = find_benchmark(request.name);
+  if (benchmark == nullptr) {
+    return complain(
+        fmt::format("there is no benchmark '{}'; there are {}", request.name, known_names()),
+        kUsage);
+  }
+  try {
+    return run_benchmark(*benchmark, request);
+  } catch (const BadOption& error) {
+    return complain(error.what(), kUsage);
+  } catch (const std::runtime_error& error) {
+    return complain(error.what(), kFailed);
+  }
 }
 
 }  // namespace
@@ -126,13 +164,19 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   bench->add_flag("--callgrind", request->options.callgrind,
                   "Also counts instructions, with valgrind");
   bench->add_option("--output", request->options.output, "Folder for pictures")
+      ->check(CLI::ExistingDirectory)
       ->capture_default_str();
   bench->add_option("--work", request->work)->group("");
-  bench->footer("Example: fallow bench alloc --runs 7 --json");
-  bench->callback([request, &exit_code] {
-    if (request->name.empty() && !request->list) throw CLI::CallForHelp();
-    exit_code = run(*request);
-  });
+  bench->footer(
+      "Every row runs in a process of its own; the rows take turns. JSON has the shape\n"
+      "  {\"bench\": …, \"machine\": {…}, \"rows\": [{\"name\": …, METRIC: median,\n"
+      "   METRIC_min: …, METRIC_max: …}]}\n"
+      "\n"
+      "Examples:\n"
+      "  fallow bench alloc --runs 7 --json\n"
+      "  fallow bench alloc --n 100000000 --callgrind\n"
+      "  fallow bench nursery --output docs");
+  bench->callback([request, &exit_code] { exit_code = run(*request); });
 }
 
 }  // namespace fallow::bench

@@ -1,5 +1,6 @@
 #include "bench/gcbench.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "bench/gcbench_heap.h"
@@ -41,7 +42,7 @@ struct WithLocals {
   }
 };
 
-/// Locals only where a call stands between; Refs named at the allocation elsewhere.
+/// Locals only where a call stands between, Refs named at the allocation elsewhere.
 struct WithLive {
   static void top_down(Mutator& mutator, int depth, const Local<Node>& node) {
     Ref<Node> parent = node;
@@ -51,18 +52,12 @@ struct WithLive {
     if (depth <= 0) return;
     node->left = make<Node>(mutator, live(node));
     node->right = make<Node>(mutator, live(node));
-    if (depth == 1) return;
     const Local<Node> parent(mutator, node);
     top_down(mutator, depth - 1, parent->left.get());
     top_down(mutator, depth - 1, parent->right.get());
   }
   static Ref<Node> bottom_up(Mutator& mutator, int depth) {
     if (depth <= 0) return make<Node>(mutator);
-    if (depth == 1) {
-      Ref<Node> left = make<Node>(mutator);
-      Ref<Node> right = make<Node>(mutator, live(left));
-      return make<Node>(mutator, live(left, right), left, right);
-    }
     const Local<Node> left(mutator, bottom_up(mutator, depth - 1));
     Ref<Node> right = bottom_up(mutator, depth - 1);
     return make<Node>(mutator, live(right), left, right);
@@ -90,15 +85,13 @@ void run_on(Mutator& mutator) {
   }
 }
 
-double microseconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-3; }
-
 template <class Rooting>
 Metrics measure_heap(const HeapOptions& options, std::uint64_t repetitions) {
   Heap heap(options);
   Mutator mutator(heap, "gcbench");
   const Stopwatch watch;
   for (std::uint64_t i = 0; i < repetitions; ++i) run_on<Rooting>(mutator);
-  Metrics metrics = {{"wall_s", watch.wall_s()}, {"cpu_s", watch.cpu_s()}};
+  Metrics metrics = {{"wall_s", watch.wall_s()}, {"cpu_s", watch.process_cpu_s()}};
   const HeapStatistics figures = heap.statistics();
   metrics.emplace_back("peak_rss_mib", peak_rss_mib());
   metrics.emplace_back("pause_p50_us", microseconds(figures.minor_wall.p50_ns));
@@ -123,7 +116,7 @@ Row plain_gcbench_row(const std::string& name, std::uint64_t repetitions, bool (
               if (!run()) throw std::runtime_error("GCBench lost a live object");
             }
             return Metrics{{"wall_s", watch.wall_s()},
-                           {"cpu_s", watch.cpu_s()},
+                           {"cpu_s", watch.process_cpu_s()},
                            {"peak_rss_mib", peak_rss_mib()}};
           },
           nullptr};

@@ -17,9 +17,10 @@ constexpr int iterations(int depth) { return 2 * tree_size(kStretchDepth) / tree
 /// release_array(double*). Node has left and right.
 template <class Allocator>
 class Plain {
+  using Node = typename Allocator::Node;
+
  public:
   static bool run() {
-    using Node = typename Allocator::Node;
     release_tree(bottom_up(kStretchDepth));
     Node* const long_lived = Allocator::make();
     top_down(kLongLivedDepth, long_lived);
@@ -40,8 +41,6 @@ class Plain {
   }
 
  private:
-  using Node = typename Allocator::Node;
-
   static void top_down(int depth, Node* node) {
     if (depth <= 0) return;
     node->left = Allocator::make();

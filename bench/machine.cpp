@@ -1,11 +1,15 @@
 #include "bench/machine.h"
 
+#include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 
+#include "fallow/detail/build_config.h"
+#include "fallow/version.h"
 #include "platform/cache_sizes.h"
 #include "platform/thread_id.h"
 #include "telemetry/size_parser.h"
@@ -21,6 +25,17 @@ std::string processor() {
     if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
   }
   return "unknown";
+}
+
+std::string compiler() {
+  const std::string version = __VERSION__;
+  return version.find("lang") == std::string::npos ? "gcc " + version : version;
+}
+
+/// Running threads, averaged over the last minute: other work on the machine spoils figures.
+std::string load() {
+  double average = 0;
+  return getloadavg(&average, 1) == 1 ? fmt::format("{:.2f}", average) : "unknown";
 }
 
 std::string today() {
@@ -44,7 +59,9 @@ std::vector<std::pair<std::string, std::string>> describe_machine() {
           {"caches", platform::detect_cache_sizes().to_string()},
           {"memory", telemetry::format_bytes(memory)},
           {"kernel", std::string(system.sysname) + " " + system.release},
-          {"compiler", __VERSION__},
+          {"compiler", compiler()},
+          {"fallow", std::string(kVersion) + (detail::kChecked ? ", checked build: slow" : "")},
+          {"load", load()},
           {"date", today()}};
 }
 

@@ -7,7 +7,7 @@
 namespace fallow::bench {
 
 /// What a reader of figures wants to know: processor, cores, caches, memory, kernel, compiler,
-/// date.
+/// version, load, date.
 std::vector<std::pair<std::string, std::string>> describe_machine();
 
 }  // namespace fallow::bench

@@ -1,6 +1,6 @@
-#include <memory>
-#include <vector>
+#include <fmt/format.h>
 
+#include "bench/pair_tree.h"
 #include "bench/stopwatch.h"
 #include "bench/types.h"
 
@@ -8,128 +8,153 @@ namespace fallow::bench {
 
 namespace {
 
-constexpr int kRounds = 40;
+constexpr std::uint64_t kDefaultRounds = 40;
 
-/// Sums what collections report about themselves.
+/// Sums what collections report about themselves while it is registered.
 class Meter : public EventListener {
  public:
+  explicit Meter(Heap& heap) : heap_(heap) {}
   void on_minor(const MinorEvent& event) override {
-    ++collections;
-    cpu_ns += event.cpu_ns;
-    wall_ns += event.wall_ns;
-    copied += event.surviving_bytes;
+    ++collections_;
+    cpu_ns_ += event.cpu_ns;
+    wall_ns_ += event.wall_ns;
+    young_ += event.nursery_bytes;
+    copied_ += event.surviving_bytes;
   }
-  std::uint64_t collections = 0;
-  std::uint64_t cpu_ns = 0;
-  std::uint64_t wall_ns = 0;
-  std::uint64_t copied = 0;
+  /// One minor collection, measured.
+  void collect_minor() {
+    heap_.add_listener(*this);
+    heap_.collect_minor();
+    heap_.remove_listener(*this);
+  }
+
+  [[nodiscard]] double collections() const { return static_cast<double>(collections_); }
+  [[nodiscard]] double cpu_ns() const { return static_cast<double>(cpu_ns_); }
+  [[nodiscard]] Metrics metrics() const {
+    const auto copied = static_cast<double>(copied_);
+    Metrics metrics = {
+        {"us_per_collection", cpu_ns() / collections() * 1e-3},
+        {"wall_us_per_collection", static_cast<double>(wall_ns_) / collections() * 1e-3}};
+    if (copied_ != 0) {
+      metrics.emplace_back("survival_percent", copied / static_cast<double>(young_) * 100);
+      metrics.emplace_back("gb_per_s_copied", copied / cpu_ns());
+      metrics.emplace_back("ns_per_byte_copied", cpu_ns() / copied);
+    }
+    return metrics;
+  }
+
+ private:
+  Heap& heap_;
+  std::uint64_t collections_ = 0;
+  std::uint64_t cpu_ns_ = 0;
+  std::uint64_t wall_ns_ = 0;
+  std::uint64_t young_ = 0;
+  std::uint64_t copied_ = 0;
 };
 
-Metrics metrics_of(const Meter& meter) {
-  const auto collections = static_cast<double>(meter.collections);
-  Metrics metrics = {
-      {"us_per_collection", static_cast<double>(meter.cpu_ns) / collections * 1e-3},
-      {"wall_us_per_collection", static_cast<double>(meter.wall_ns) / collections * 1e-3}};
-  if (meter.copied != 0) {
-    metrics.emplace_back("gb_per_s_copied",
-                         static_cast<double>(meter.copied) / static_cast<double>(meter.cpu_ns));
-    metrics.emplace_back("ns_per_byte_copied",
-                         static_cast<double>(meter.cpu_ns) / static_cast<double>(meter.copied));
-  }
-  return metrics;
-}
-
-Ref<Pair> tree(Mutator& mutator, int depth) {
-  if (depth == 0) return make<Pair>(mutator);
-  const Local<Pair> left(mutator, tree(mutator, depth - 1));
-  Ref<Pair> right = tree(mutator, depth - 1);
-  return make<Pair>(mutator, live(right), left, right);
-}
-
-/// Trees of 1 023 nodes; every hundredth part of them, as chosen, is kept in an array.
 constexpr int kTreeDepth = 9;
-constexpr std::size_t kTreeBytes = 1023 * sizeof(Pair);
+constexpr std::size_t kTreeBytes = pair_tree_nodes(kTreeDepth) * sizeof(Pair);
 
-/// Fills most of the nursery with trees, keeps `percent` of them, collects; again and again.
-Metrics survival(int percent, bool recycled) {
+/// Whether tree number i of an even selection of `percent` in a hundred is kept.
+bool is_kept(std::size_t i, std::size_t percent) {
+  return (i + 1) * percent / 100 != i * percent / 100;
+}
+
+/// Fills most of the nursery with trees of 1 023 nodes, keeps `percent` of them, collects. Again
+/// and again; when `recycled`, the old space frees the round before and reuses its cells, else
+/// every survivor goes to memory that was never touched.
+Metrics survival(std::size_t percent, bool recycled, std::uint64_t rounds) {
   Heap heap;
   Mutator mutator(heap, "bench");
   const std::size_t trees = heap.options().nursery_bytes * 9 / 10 / kTreeBytes;
   const Local<Array<Pair>> kept(mutator, make_array<Pair>(mutator, trees));
-  Meter meter;
-  heap.collect();
-  for (int round = 0; round < kRounds; ++round) {
+  // Without recycling, the survivors of all rounds stay alive, so that no collection frees cells.
+  const Local<Array<Array<Pair>>> all(mutator, make_array<Array<Pair>>(mutator, rounds));
+  Meter meter(heap);
+  for (std::uint64_t round = 0; round < rounds + 1; ++round) {
     kept->fill(0, trees, Ref<Pair>());
-    // With recycling the old space reuses the cells of the round before, without page faults.
-    if (recycled) heap.collect();
-    if (recycled && round == 0) continue;
-    for (std::size_t i = 0; i < trees; ++i) {
-      const Ref<Pair> one = tree(mutator, kTreeDepth);
-      if (static_cast<int>(i % 100) < percent) kept->set(i, one);
+    if (recycled) {
+      heap.collect();
+    } else {
+      heap.collect_minor();
     }
-    heap.add_listener(meter);
-    heap.collect_minor();
-    heap.remove_listener(meter);
+    for (std::size_t i = 0; i < trees; ++i) {
+      const Ref<Pair> tree = pair_tree(mutator, kTreeDepth);
+      if (is_kept(i, percent)) kept->set(i, tree);
+    }
+    // The first round only brings the old space to its size.
+    if (round == 0) {
+      heap.collect_minor();
+      continue;
+    }
+    meter.collect_minor();
+    if (!recycled) {
+      const Ref<Array<Pair>> copy = make_array<Pair>(mutator, trees);
+      copy->copy_from(0, kept.get(), 0, trees);
+      all->set(round - 1, copy);
+    }
   }
-  return metrics_of(meter);
+  return meter.metrics();
 }
 
-/// The nursery fills with garbage; nothing survives and nothing is remembered.
-Metrics zero() {
+/// Garbage fills the nursery; nothing survives and nothing is remembered.
+Metrics zero(std::uint64_t rounds) {
   Heap heap;
   Mutator mutator(heap, "bench");
-  const std::size_t cells = heap.options().nursery_bytes / sizeof(Cell) * 1000;
-  Meter meter;
+  const std::size_t cells = heap.options().nursery_bytes / sizeof(Cell) * rounds;
+  Meter meter(heap);
   heap.add_listener(meter);
   for (std::size_t i = 0; i < cells; ++i) keep(make<Cell>(mutator).get());
   heap.remove_listener(meter);
-  return metrics_of(meter);
+  return meter.metrics();
 }
 
-Metrics zero_explicit() {
+/// The whole call of collect_minor() on an empty nursery, measured from outside.
+Metrics zero_explicit(std::uint64_t rounds) {
   Heap heap;
   Mutator mutator(heap, "bench");
-  constexpr int kCollections = 20000;
+  const auto collections = static_cast<double>(rounds);
   const Stopwatch watch;
-  for (int i = 0; i < kCollections; ++i) heap.collect_minor();
-  return {{"us_per_collection", watch.cpu_s() / kCollections * 1e6},
-          {"wall_us_per_collection", watch.wall_s() / kCollections * 1e6}};
+  for (std::uint64_t i = 0; i < rounds; ++i) heap.collect_minor();
+  const double wall = watch.wall_s();
+  return {{"us_per_collection", watch.cpu_s() / collections * 1e6},
+          {"wall_us_per_collection", wall / collections * 1e6}};
 }
 
-/// Old cells each receive the same young object: the cost of looking at so many slots.
-Metrics remembered(std::size_t slots) {
+/// So many old objects each refer to the same young one: the cost of looking at their slots.
+Metrics remembered(std::size_t slots, std::uint64_t rounds) {
   Heap heap;
   Mutator mutator(heap, "bench");
   Local<Pair> cells(mutator);
   for (std::size_t i = 0; i < slots; ++i) cells = make<Pair>(mutator, cells, nullptr);
   heap.collect();
-  Meter meter;
-  for (int round = 0; round < kRounds; ++round) {
+  Meter meter(heap);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
     const Local<Pair> young(mutator, make<Pair>(mutator));
     for (Ref<Pair> cell = cells; cell; cell = cell->left) cell->right = young;
-    heap.add_listener(meter);
-    heap.collect_minor();
-    heap.remove_listener(meter);
+    meter.collect_minor();
     for (Ref<Pair> cell = cells; cell; cell = cell->left) cell->right = nullptr;
   }
-  return {{"us_per_collection",
-           static_cast<double>(meter.cpu_ns) / static_cast<double>(meter.collections) * 1e-3},
-          {"ns_per_slot",
-           static_cast<double>(meter.cpu_ns) / static_cast<double>(meter.collections * slots)}};
+  const double ns = meter.cpu_ns() / meter.collections();
+  return {{"us_per_collection", ns * 1e-3}, {"ns_per_slot", ns / static_cast<double>(slots)}};
 }
 
 }  // namespace
 
-std::vector<Row> minor_rows(const Options& /*options*/) {
-  std::vector<Row> rows = {{"zero/allocation", zero, nullptr},
-                           {"zero/explicit", zero_explicit, nullptr}};
-  for (const int percent : {1, 10, 25, 50, 75, 100}) {
-    rows.push_back({"survival-" + std::to_string(percent) + "/recycled",
-                    [percent] { return survival(percent, true); }, nullptr});
+std::vector<Row> minor_rows(const Options& options) {
+  const std::uint64_t n = options.n != 0 ? options.n : kDefaultRounds;
+  std::vector<Row> rows = {
+      {"fallow/zero", [n] { return zero(n * 25); }, nullptr},
+      {"fallow/zero-explicit", [n] { return zero_explicit(n * 500); }, nullptr}};
+  for (const std::size_t percent : {0, 1, 10, 25, 50, 75, 100}) {
+    rows.push_back({fmt::format("fallow/survival-{}-recycled", percent),
+                    [percent, n] { return survival(percent, true, n); }, nullptr});
   }
-  rows.push_back({"survival-100/fresh", [] { return survival(100, false); }, nullptr});
-  rows.push_back({"remembered/1", [] { return remembered(1); }, nullptr});
-  rows.push_back({"remembered/1000000", [] { return remembered(1'000'000); }, nullptr});
+  rows.push_back({"fallow/survival-100-fresh", [n] { return survival(100, false, n); }, nullptr});
+  for (const std::size_t slots : {1, 1'000'000}) {
+    rows.push_back({fmt::format("fallow/remembered-{}", slots),
+                    [slots, n] { return remembered(slots, n); }, nullptr});
+  }
   return rows;
 }
 

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "bench/cell_loop.h"
 #include "bench/gcbench_heap.h"
 #include "bench/stopwatch.h"
 #include "bench/svg_chart.h"
@@ -16,28 +17,16 @@ constexpr std::uint64_t kDefaultObjects = 200'000'000;
 constexpr std::size_t kSmallest = std::size_t{256} << 10;
 constexpr std::size_t kLargest = std::size_t{64} << 20;
 
-[[gnu::noinline, gnu::aligned(64)]] void allocate(Mutator& mutator, std::uint64_t n) {
-  Ref<Cell> current;
-  Ref<Cell> previous;
-  for (std::uint64_t i = 0; i < n; ++i) {
-    previous = current;
-    current = make<Cell>(mutator, live(previous), static_cast<std::int64_t>(i));
-  }
-  keep(current.get());
-  keep(previous.get());
-}
-
 Metrics run(std::size_t nursery_bytes, std::uint64_t n) {
   HeapOptions options = HeapOptions::from_environment();
   options.nursery_bytes = nursery_bytes;
   Metrics metrics = measure_gcbench_with_live(options);
   Heap heap(options);
   Mutator mutator(heap, "bench");
-  allocate(mutator, n / 16);
+  allocate_cells(mutator, n / 16);
   const Stopwatch watch;
-  allocate(mutator, n);
-  const double bytes = static_cast<double>(n) * sizeof(Cell);
-  metrics.emplace_back("gib_per_s", bytes / (1024.0 * 1024 * 1024) / watch.cpu_s());
+  allocate_cells(mutator, n);
+  metrics.emplace_back("gib_per_s", cells_gib(static_cast<double>(n)) / watch.cpu_s());
   metrics.emplace_back("nursery_kib", static_cast<double>(nursery_bytes) / 1024);
   return metrics;
 }
@@ -60,17 +49,21 @@ std::vector<Row> nursery_rows(const Options& options) {
 
 std::vector<std::string> nursery_pictures(const std::vector<Measured>& rows,
                                           const Options& options) {
-  std::vector<Series> series = {
-      {"GCBench, CPU seconds", {}}, {"allocation, GiB/s", {}}, {"peak resident memory, MiB", {}}};
+  LineChart chart{"GCBench and allocation against the size of the nursery",
+                  "size of the nursery",
+                  size_label,
+                  {{"GCBench, CPU seconds", {}},
+                   {"allocation rate, GiB/s", {}},
+                   {"GCBench, peak resident memory, MiB", {}}}};
   const char* const metrics[] = {"cpu_s", "gib_per_s", "peak_rss_mib"};
   for (const Measured& row : rows) {
-    for (std::size_t i = 0; i < series.size(); ++i) {
-      series[i].points.emplace_back(row.value("nursery_kib"), row.value(metrics[i]));
+    for (std::size_t i = 0; i < chart.series.size(); ++i) {
+      chart.series[i].points.emplace_back(row.value("nursery_kib"), row.value(metrics[i]));
     }
   }
   const std::string file = (std::filesystem::path(options.output) / "nursery.svg").string();
   std::ofstream out(file);
-  out << line_chart("GCBench and allocation against the size of the nursery", series, size_label);
+  out << as_svg(chart);
   out.close();
   if (!out) throw std::runtime_error("cannot write " + file);
   return {file};

@@ -1,12 +1,15 @@
+#include <vector>
+
+#include "bench/pair_tree.h"
 #include "bench/stopwatch.h"
-#include "bench/types.h"
 #include "fallow/frame.h"
+#include "fallow/global.h"
 
 namespace fallow::bench {
 
 namespace {
 
-constexpr int kDefaultDepth = 18;
+constexpr int kDefaultDepth = 16;
 
 Ref<Pair> with_locals(Mutator& mutator, int depth) {
   if (depth == 0) return make<Pair>(mutator);
@@ -15,11 +18,14 @@ Ref<Pair> with_locals(Mutator& mutator, int depth) {
   return make<Pair>(mutator, left, right);
 }
 
-Ref<Pair> with_live(Mutator& mutator, int depth) {
+Ref<Pair> with_globals(Mutator& mutator, int depth) {
   if (depth == 0) return make<Pair>(mutator);
-  const Local<Pair> left(mutator, with_live(mutator, depth - 1));
-  Ref<Pair> right = with_live(mutator, depth - 1);
-  return make<Pair>(mutator, live(right), left, right);
+  const Global<Pair> left(mutator.heap(), with_globals(mutator, depth - 1));
+  const Global<Pair> right(mutator.heap(), with_globals(mutator, depth - 1));
+  const Ref<Pair> node = make<Pair>(mutator);
+  node->left = left;
+  node->right = right;
+  return node;
 }
 
 Ref<Pair> as_pair(Object* object) { return Ref<Pair>(static_cast<Pair*>(object)); }
@@ -70,13 +76,13 @@ Row row(const char* name, int depth) {
           [depth] {
             Heap heap;
             Mutator mutator(heap, "bench");
-            constexpr int kTrees = 16;
+            constexpr int kTrees = 64;
             const Stopwatch watch;
             for (int i = 0; i < kTrees; ++i) keep(Build(mutator, depth).get());
-            const double nodes = kTrees * static_cast<double>((std::uint64_t{2} << depth) - 1);
-            return Metrics{{"ns_per_node", watch.cpu_s() / nodes * 1e9},
-                           {"wall_s", watch.wall_s()},
-                           {"cpu_s", watch.cpu_s()}};
+            const double wall = watch.wall_s();
+            const double cpu = watch.cpu_s();
+            const double nodes = kTrees * static_cast<double>(pair_tree_nodes(depth));
+            return Metrics{{"ns_per_node", cpu / nodes * 1e9}, {"wall_s", wall}, {"cpu_s", cpu}};
           },
           nullptr};
 }
@@ -84,9 +90,10 @@ Row row(const char* name, int depth) {
 }  // namespace
 
 std::vector<Row> roots_rows(const Options& options) {
-  const int depth = options.n != 0 ? static_cast<int>(options.n) : kDefaultDepth;
-  return {row<with_live>("live", depth), row<with_locals>("local", depth),
-          row<with_frames>("frame", depth), row<with_provider>("provider", depth)};
+  const int depth = requested_depth(options, kDefaultDepth);
+  return {row<pair_tree>("live", depth), row<with_locals>("local", depth),
+          row<with_frames>("frame", depth), row<with_provider>("provider", depth),
+          row<with_globals>("global", depth)};
 }
 
 }  // namespace fallow::bench

@@ -8,7 +8,7 @@
 
 namespace fallow::bench {
 
-/// Wall and CPU time of the calling thread since construction.
+/// Time since construction: wall clock, CPU of the calling thread, CPU of all threads.
 class Stopwatch {
  public:
   [[nodiscard]] double wall_s() const {
@@ -17,10 +17,14 @@ class Stopwatch {
   [[nodiscard]] double cpu_s() const {
     return static_cast<double>(platform::thread_cpu_ns() - cpu_) * 1e-9;
   }
+  [[nodiscard]] double process_cpu_s() const {
+    return static_cast<double>(platform::process_cpu_ns() - process_cpu_) * 1e-9;
+  }
 
  private:
-  std::uint64_t wall_ = platform::monotonic_ns();
+  std::uint64_t process_cpu_ = platform::process_cpu_ns();
   std::uint64_t cpu_ = platform::thread_cpu_ns();
+  std::uint64_t wall_ = platform::monotonic_ns();
 };
 
 /// Keeps the compiler from removing the computation of `value`.
@@ -28,6 +32,8 @@ template <class T>
 inline void keep(T&& value) {
   asm volatile("" : : "r,m"(value) : "memory");
 }
+
+inline double microseconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-3; }
 
 inline double peak_rss_mib() {
   return static_cast<double>(platform::peak_resident_bytes()) / (1024.0 * 1024.0);

@@ -11,10 +11,17 @@ struct Series {
   std::vector<std::pair<double, double>> points;
 };
 
-/// A line chart as an SVG document. The x axis is logarithmic to base 2; every series is scaled to
-/// its own largest value, which the legend names, so that different units share the picture.
-/// `x_label(x)` writes a tick.
-std::string line_chart(const std::string& title, const std::vector<Series>& series,
-                       std::string (*x_label)(double));
+struct LineChart {
+  std::string title;
+  std::string x_title;
+  /// Writes a tick of the x axis, with its unit.
+  std::string (*x_label)(double x);
+  std::vector<Series> series;
+};
+
+/// A line chart as an SVG document. The x axis is logarithmic to base 2, with a tick at each point
+/// of the first series. Each series is scaled to its own largest value, which the legend names, so
+/// that different units share the picture. Points that are no finite number are left out.
+std::string as_svg(const LineChart& chart);
 
 }  // namespace fallow::bench

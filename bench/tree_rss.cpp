@@ -1,29 +1,21 @@
+#include "bench/pair_tree.h"
 #include "bench/stopwatch.h"
-#include "bench/types.h"
 
 namespace fallow::bench {
 
 namespace {
 
 constexpr int kDefaultDepth = 22;
-
-Ref<Pair> tree(Mutator& mutator, int depth) {
-  if (depth == 0) return make<Pair>(mutator);
-  const Local<Pair> left(mutator, tree(mutator, depth - 1));
-  Ref<Pair> right = tree(mutator, depth - 1);
-  return make<Pair>(mutator, live(right), left, right);
-}
+constexpr double kMiB = 1024 * 1024;
 
 Metrics run(int depth) {
   Heap heap;
   Mutator mutator(heap, "bench");
-  const Local<Pair> root(mutator, tree(mutator, depth));
+  const Local<Pair> root(mutator, pair_tree(mutator, depth));
   const Stopwatch watch;
   heap.collect();
   const double collect_s = watch.cpu_s();
-  constexpr double kMiB = 1024 * 1024;
-  const double objects =
-      static_cast<double>(((std::uint64_t{2} << depth) - 1) * sizeof(Pair)) / kMiB;
+  const double objects = static_cast<double>(pair_tree_nodes(depth) * sizeof(Pair)) / kMiB;
   const double resident = static_cast<double>(platform::resident_bytes()) / kMiB;
   return {{"objects_mib", objects},
           {"rss_mib", resident},
@@ -35,7 +27,7 @@ Metrics run(int depth) {
 }  // namespace
 
 std::vector<Row> tree_rss_rows(const Options& options) {
-  const int depth = options.n != 0 ? static_cast<int>(options.n) : kDefaultDepth;
+  const int depth = requested_depth(options, kDefaultDepth);
   return {{"fallow", [depth] { return run(depth); }, nullptr}};
 }
 

@@ -5,8 +5,8 @@
 #include <gc.h>
 #include <gc/gc_inline.h>
 
+#include "bench/allocation_row.h"
 #include "bench/gcbench.h"
-#include "bench/stopwatch.h"
 
 namespace fallow::bench {
 
@@ -28,33 +28,37 @@ struct Allocator {
   static void release_array(double* /*array*/) {}
 };
 
-[[gnu::noinline]] void call_loop(std::uint64_t n) {
-  GC_INIT();
-  void* current = nullptr;
-  void* previous = nullptr;
-  for (std::uint64_t i = 0; i < n; ++i) {
-    previous = current;
-    current = GC_MALLOC(16);
-    static_cast<std::uint64_t*>(current)[1] = i;
+struct CallLoop {
+  CallLoop() { GC_INIT(); }
+  [[gnu::noinline]] void run(std::uint64_t n) {
+    void* current = nullptr;
+    void* previous = nullptr;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      previous = current;
+      current = GC_MALLOC(16);
+      static_cast<std::uint64_t*>(current)[1] = i;
+    }
+    keep(current);
+    keep(previous);
   }
-  keep(current);
-  keep(previous);
-}
+};
 
 /// The free lists inlined, as gc_inline.h offers.
-[[gnu::noinline]] void inline_loop(std::uint64_t n) {
-  GC_INIT();
-  void* lists[GC_TINY_FREELISTS] = {};
-  void* current = nullptr;
-  void* previous = nullptr;
-  for (std::uint64_t i = 0; i < n; ++i) {
-    previous = current;
-    GC_FAST_MALLOC_GRANS(current, 1, lists, 0, GC_I_NORMAL, GC_malloc(16), (void)0);
-    static_cast<std::uint64_t*>(current)[1] = i;
+struct InlineLoop {
+  InlineLoop() { GC_INIT(); }
+  [[gnu::noinline]] void run(std::uint64_t n) {
+    void* lists[GC_TINY_FREELISTS] = {};
+    void* current = nullptr;
+    void* previous = nullptr;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      previous = current;
+      GC_FAST_MALLOC_GRANS(current, 1, lists, 0, GC_I_NORMAL, GC_malloc(16), (void)0);
+      static_cast<std::uint64_t*>(current)[1] = i;
+    }
+    keep(current);
+    keep(previous);
   }
-  keep(current);
-  keep(previous);
-}
+};
 
 bool run_gcbench() {
   GC_INIT();
@@ -64,7 +68,7 @@ bool run_gcbench() {
 }  // namespace
 
 std::vector<Row> boehm_allocation_rows(std::uint64_t n) {
-  return {allocation_row("boehm", n, call_loop), allocation_row("boehm-inline", n, inline_loop)};
+  return {allocation_row<CallLoop>("boehm", n), allocation_row<InlineLoop>("boehm-inline", n)};
 }
 
 std::vector<Row> boehm_gcbench_rows(std::uint64_t repetitions) {

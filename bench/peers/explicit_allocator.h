@@ -7,8 +7,8 @@
 
 namespace fallow::bench {
 
-/// The loops of `alloc` and the nodes of `gcbench` for allocators with explicit free. `Functions`
-/// has static allocate(bytes) and release(pointer).
+/// The nodes of `gcbench` from an allocator with explicit free. `Functions` has static
+/// allocate(bytes) and release(pointer).
 template <class Functions>
 struct ExplicitAllocator {
   static constexpr bool kReleases = true;
@@ -29,9 +29,12 @@ struct ExplicitAllocator {
     return static_cast<double*>(Functions::allocate(sizeof(double) * static_cast<std::size_t>(n)));
   }
   static void release_array(double* array) { Functions::release(array); }
+};
 
-  /// Allocates an object of 16 bytes and frees the one before the last, n times.
-  [[gnu::noinline]] static void allocation_loop(std::uint64_t n) {
+/// Subject of `alloc`: allocates an object of 16 bytes and frees the one before the last, n times.
+template <class Functions>
+struct ExplicitLoop {
+  [[gnu::noinline]] void run(std::uint64_t n) {
     void* current = nullptr;
     void* previous = nullptr;
     for (std::uint64_t i = 0; i < n; ++i) {

@@ -1,5 +1,6 @@
 #include <cstdlib>
 
+#include "bench/allocation_row.h"
 #include "bench/peers/explicit_allocator.h"
 #include "bench/peers/peers.h"
 
@@ -11,16 +12,16 @@ struct Functions {
   static void* allocate(std::size_t bytes) { return std::malloc(bytes); }
   static void release(void* pointer) { std::free(pointer); }
 };
-using Allocator = ExplicitAllocator<Functions>;
 
 }  // namespace
 
 std::vector<Row> malloc_allocation_rows(std::uint64_t n) {
-  return {allocation_row("malloc", n, Allocator::allocation_loop)};
+  return {allocation_row<ExplicitLoop<Functions>>("malloc", n)};
 }
 
 std::vector<Row> malloc_gcbench_rows(std::uint64_t repetitions) {
-  return {plain_gcbench_row("malloc", repetitions, gcbench::Plain<Allocator>::run)};
+  return {
+      plain_gcbench_row("malloc", repetitions, gcbench::Plain<ExplicitAllocator<Functions>>::run)};
 }
 
 }  // namespace fallow::bench

@@ -4,6 +4,7 @@
 
 #include <mimalloc.h>
 
+#include "bench/allocation_row.h"
 #include "bench/peers/explicit_allocator.h"
 
 namespace fallow::bench {
@@ -14,16 +15,16 @@ struct Functions {
   static void* allocate(std::size_t bytes) { return mi_malloc(bytes); }
   static void release(void* pointer) { mi_free(pointer); }
 };
-using Allocator = ExplicitAllocator<Functions>;
 
 }  // namespace
 
 std::vector<Row> mimalloc_allocation_rows(std::uint64_t n) {
-  return {allocation_row("mimalloc", n, Allocator::allocation_loop)};
+  return {allocation_row<ExplicitLoop<Functions>>("mimalloc", n)};
 }
 
 std::vector<Row> mimalloc_gcbench_rows(std::uint64_t repetitions) {
-  return {plain_gcbench_row("mimalloc", repetitions, gcbench::Plain<Allocator>::run)};
+  return {plain_gcbench_row("mimalloc", repetitions,
+                            gcbench::Plain<ExplicitAllocator<Functions>>::run)};
 }
 
 }  // namespace fallow::bench

@@ -20,8 +20,7 @@ std::vector<Row> mimalloc_gcbench_rows(std::uint64_t repetitions);
 std::vector<Row> boehm_allocation_rows(std::uint64_t n);
 std::vector<Row> boehm_gcbench_rows(std::uint64_t repetitions);
 
-/// How a row of `alloc` and of `gcbench` is measured.
-Row allocation_row(const std::string& name, std::uint64_t n, void (*work)(std::uint64_t));
+/// How a row of `gcbench` is measured.
 Row plain_gcbench_row(const std::string& name, std::uint64_t repetitions, bool (*run)());
 
 }  // namespace fallow::bench

@@ -1,0 +1,114 @@
+// The picture of `bench nursery` is a well-formed document that shows its values.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "bench/benchmark.h"
+#include "bench/svg_chart.h"
+#include "platform/temporary_directory.h"
+
+namespace fallow::bench {
+namespace {
+
+std::string as_number(double x) { return std::to_string(static_cast<int>(x)); }
+
+LineChart small_chart() {
+  return {"speed < size", "size", as_number, {{"a & b, s", {{256, 2}, {512, 1}, {1024, 4}}}}};
+}
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+/// Every element that is opened is closed, in the right order; attributes have their quotes; no
+/// ampersand but of an entity.
+void expect_well_formed(const std::string& xml) {
+  std::vector<std::string> open;
+  std::size_t at = 0;
+  while ((at = xml.find('<', at)) != std::string::npos) {
+    const std::size_t end = xml.find('>', at);
+    ASSERT_NE(end, std::string::npos);
+    const std::string tag = xml.substr(at + 1, end - at - 1);
+    EXPECT_EQ(tag.find('<'), std::string::npos) << tag;
+    EXPECT_EQ(occurrences(tag, "\"") % 2, 0U) << tag;
+    const std::string name = tag.substr(0, tag.find_first_of(" \n/", 1));
+    if (tag.front() == '/') {
+      ASSERT_FALSE(open.empty()) << tag;
+      EXPECT_EQ(open.back(), tag.substr(1));
+      open.pop_back();
+    } else if (tag.back() != '/') {
+      open.push_back(name);
+    }
+    at = end + 1;
+  }
+  EXPECT_TRUE(open.empty());
+  EXPECT_EQ(occurrences(xml, "&"),
+            occurrences(xml, "&lt;") + occurrences(xml, "&gt;") + occurrences(xml, "&amp;"));
+  EXPECT_EQ(xml.find("nan"), std::string::npos);
+  EXPECT_EQ(xml.find("inf"), std::string::npos);
+}
+
+TEST(BenchChart, IsWellFormed) {
+  const std::string svg = as_svg(small_chart());
+  EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+  expect_well_formed(svg);
+}
+
+TEST(BenchChart, ShowsTitlesTicksPointsAndScale) {
+  const std::string svg = as_svg(small_chart());
+  for (const char* const text : {">speed &lt; size<", ">size<", ">256<", ">512<", ">1024<",
+                                 ">100 %<", ">a &amp; b, s; 100 % = 4<"}) {
+    EXPECT_NE(svg.find(text), std::string::npos) << text;
+  }
+  EXPECT_EQ(occurrences(svg, "<circle "), 3U);
+  EXPECT_EQ(occurrences(svg, "<polyline "), 1U);
+}
+
+TEST(BenchChart, LeavesOutWhatIsNoNumber) {
+  LineChart chart = small_chart();
+  chart.series[0].points[1].second = NAN;
+  const std::string svg = as_svg(chart);
+  expect_well_formed(svg);
+  EXPECT_EQ(occurrences(svg, "<circle "), 2U);
+}
+
+TEST(BenchChart, DrawsOnePointAndNone) {
+  LineChart chart = small_chart();
+  chart.series[0].points.resize(1);
+  expect_well_formed(as_svg(chart));
+  chart.series[0].points.clear();
+  expect_well_formed(as_svg(chart));
+  chart.series.clear();
+  expect_well_formed(as_svg(chart));
+}
+
+TEST(BenchChart, OfNurserySizesIsWrittenToTheChosenFolder) {
+  const test::TemporaryDirectory folder;
+  Options options;
+  options.output = folder.path();
+  std::vector<Measured> rows;
+  for (const double kib : {256.0, 512.0, 1024.0}) {
+    const auto same = [](const char* name, double value) {
+      return Measured::Figure{name, value, value, value};
+    };
+    rows.push_back({"row",
+                    {same("nursery_kib", kib), same("cpu_s", 100 / kib), same("gib_per_s", 30),
+                     same("peak_rss_mib", kib / 10)}});
+  }
+  const std::vector<std::string> files = nursery_pictures(rows, options);
+  ASSERT_EQ(files, std::vector<std::string>{folder.file("nursery.svg")});
+  const std::string svg = test::read_file(files[0]);
+  expect_well_formed(svg);
+  EXPECT_NE(svg.find(">512 KiB<"), std::string::npos);
+  options.output = folder.file("missing");
+  EXPECT_THROW(nursery_pictures(rows, options), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace fallow::bench

@@ -1,0 +1,141 @@
+// The rows of every benchmark: their names, and that each does its work. No test judges a time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/gcbench.h"
+#include "bench/isolated_run.h"
+#include "bench/pair_tree.h"
+
+namespace fallow::bench {
+namespace {
+
+std::vector<Row> rows_of(std::string_view benchmark, std::uint64_t n) {
+  Options options;
+  options.n = n;
+  for (const Benchmark& each : benchmarks()) {
+    if (each.name == benchmark) return each.rows(options);
+  }
+  ADD_FAILURE() << "no benchmark " << benchmark;
+  return {};
+}
+
+std::set<std::string> names_of(std::string_view benchmark) {
+  std::set<std::string> names;
+  for (const Row& row : rows_of(benchmark, 1)) names.insert(row.name);
+  return names;
+}
+
+double value_of(const Metrics& metrics, const std::string& name) {
+  for (const auto& [metric, value] : metrics) {
+    if (metric == name) return value;
+  }
+  return NAN;
+}
+
+void expect_metrics(const Row& row, const std::vector<std::string>& expected) {
+  const Metrics metrics = run_isolated(row);
+  for (const std::string& name : expected) {
+    EXPECT_GE(value_of(metrics, name), 0) << row.name << " " << name;
+  }
+}
+
+void expect_names(std::string_view benchmark, const std::vector<std::string>& expected) {
+  const std::set<std::string> names = names_of(benchmark);
+  for (const std::string& name : expected) EXPECT_TRUE(names.contains(name)) << name;
+}
+
+TEST(BenchRows, NamesAreUniqueAndHaveAtMostOneVariant) {
+  for (const Benchmark& benchmark : benchmarks()) {
+    const std::vector<Row> rows = rows_of(benchmark.name, 1);
+    EXPECT_EQ(names_of(benchmark.name).size(), rows.size()) << benchmark.name;
+    for (const Row& row : rows) {
+      EXPECT_LE(std::count(row.name.begin(), row.name.end(), '/'), 1) << row.name;
+    }
+  }
+}
+
+TEST(BenchRows, AreThoseThatAreDocumented) {
+  expect_names("alloc", {"roofline/noinit", "roofline/init", "live/noinit", "live/init",
+                         "local/noinit", "local/init", "cursor/noinit", "cursor/init", "malloc"});
+  expect_names("gcbench", {"live", "local", "malloc"});
+  expect_names("minor",
+               {"fallow/zero", "fallow/zero-explicit", "fallow/survival-100-recycled",
+                "fallow/survival-100-fresh", "fallow/remembered-1", "fallow/remembered-1000000"});
+  expect_names("barrier", {"fallow/fresh-into-old-1", "fallow/fresh-into-old-1000",
+                           "fallow/fresh-into-old-1000000", "fallow/old-into-old",
+                           "fallow/array-copy", "fallow/array-fill"});
+  expect_names("roots", {"live", "local", "frame", "provider", "global"});
+  expect_names("threads", {"fallow/1", "fallow/2", "fallow/4"});
+  expect_names("nursery", {"fallow/256 KiB", "fallow/64 MiB"});
+  expect_names("tree-rss", {"fallow"});
+}
+
+TEST(BenchRows, AllocAllocatesWithEverySubject) {
+  for (const Row& row : rows_of("alloc", 1000)) {
+    expect_metrics(row, {"ns_per_object", "gib_per_s", "wall_s", "cpu_s"});
+    ASSERT_NE(row.work, nullptr) << row.name;
+    row.work(0);
+    row.work(10);
+  }
+}
+
+TEST(BenchRows, MinorCopiesWhatItSays) {
+  for (const Row& row : rows_of("minor", 1)) {
+    const Metrics metrics = run_isolated(row);
+    EXPECT_GE(value_of(metrics, "us_per_collection"), 0) << row.name;
+    constexpr std::string_view kSurvival = "fallow/survival-";
+    if (!row.name.starts_with(kSurvival) || row.name == "fallow/survival-0-recycled") continue;
+    const double percent = std::stod(row.name.substr(kSurvival.size()));
+    EXPECT_NEAR(value_of(metrics, "survival_percent"), percent, 2) << row.name;
+    EXPECT_GT(value_of(metrics, "gb_per_s_copied"), 0) << row.name;
+  }
+}
+
+TEST(BenchRows, BarrierStores) {
+  for (const Row& row : rows_of("barrier", 1000)) {
+    // Takes seconds in a checked build, with any n.
+    if (row.name == "fallow/array-store-10000000") continue;
+    expect_metrics(row, {"ns_per_store", "wall_s", "cpu_s"});
+  }
+}
+
+TEST(BenchRows, RootsBuildsTreesOfTheGivenDepth) {
+  for (const Row& row : rows_of("roots", 3)) expect_metrics(row, {"ns_per_node", "wall_s"});
+}
+
+TEST(BenchRows, SeveralMutatorsReportHowLongTheyTakeToStop) {
+  for (const Row& row : rows_of("threads", 1'000'000)) {
+    expect_metrics(row, {"mutators", "objects_per_us", "wall_s", "cpu_s", "stop_p50_us",
+                         "stop_p99_us", "stop_max_us", "minor_collections"});
+  }
+}
+
+TEST(BenchRows, DepthOfATreeIsLimited) {
+  Options options;
+  EXPECT_EQ(requested_depth(options, 7), 7);
+  options.n = 30;
+  EXPECT_EQ(requested_depth(options, 7), 30);
+  options.n = 31;
+  EXPECT_THROW(requested_depth(options, 7), BadOption);
+  EXPECT_EQ(pair_tree_nodes(0), 1U);
+  EXPECT_EQ(pair_tree_nodes(22), 8'388'607U);
+}
+
+// The figures that Boehm's program prints.
+TEST(BenchRows, GcbenchHasTheOriginalsIterations) {
+  const std::vector<int> expected = {33824, 8256, 2052, 512, 128, 32, 8};
+  std::vector<int> actual;
+  for (int depth = gcbench::kMinDepth; depth <= gcbench::kMaxDepth; depth += 2) {
+    actual.push_back(gcbench::iterations(depth));
+  }
+  EXPECT_EQ(actual, expected);
+}
+
+}  // namespace
+}  // namespace fallow::bench
