@@ -39,8 +39,15 @@ class ArrayBase : public Object {
 
 namespace detail {
 
-template <class T>
+template <class>
 inline constexpr bool kNever = false;
+
+template <class T>
+constexpr void refuse_new_object() {
+  static_assert(kNever<T>,
+                "array->set(i, make<T>(…)) finds the array before make<T> may move it: store the "
+                "new object in a Ref first");
+}
 
 /// Reference arrays longer than this carry one card byte per kCardItems items behind the items, so
 /// that a minor collection looks at dirty cards only. Shorter ones record single slots.
@@ -120,15 +127,11 @@ class Array : public detail::ReferenceArray {
   /// the array. Name the new object first.
   template <class U>
   void set(std::size_t, NewRef<U>&&) {
-    static_assert(detail::kNever<U>,
-                  "array->set(i, make<T>(…)) finds the array before make<T> may "
-                  "move it: store the new object in a Ref first");
+    detail::refuse_new_object<U>();
   }
   template <class U>
   void set_unchecked(std::size_t, NewRef<U>&&) {
-    static_assert(detail::kNever<U>,
-                  "array->set_unchecked(i, make<T>(…)) finds the array before "
-                  "make<T> may move it: store the new object in a Ref first");
+    detail::refuse_new_object<U>();
   }
 
   /// The same for an index known to be below length().

@@ -30,6 +30,10 @@ struct VerifyReport {
 /// collection copies the survivors into an old space that does not move; a full collection marks
 /// (snapshot at the beginning) and sweeps lazily. Several heaps may exist; objects of one must not
 /// refer to objects of another. All members are thread-safe. Survives fork in the forking thread.
+///
+/// Known limit: a thread stopped in one heap still counts as running in the others, so threads that
+/// have mutators in the same two heaps can wait for each other for ever, in collections and in
+/// fork. Park the mutator of the other heap before work that may collect.
 class Heap {
  public:
   /// Throws OptionError for bad options and StartupError when the system refuses memory.

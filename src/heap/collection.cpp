@@ -38,6 +38,24 @@ class HeapCore::Report {
   std::optional<FullEvent> full;
 };
 
+MutatorState* HeapCore::running_mutator_of_thread() noexcept {
+  MutatorState* const self = mutator_of_thread(this);
+  return self != nullptr && self->status == MutatorState::Status::kRunning ? self : nullptr;
+}
+
+MutatorState* HeapCore::stop_world() {
+  MutatorState* const self = running_mutator_of_thread();
+  std::uint64_t waited = 0;
+  while (!world_.stop(self, &waited)) {
+  }
+  return self;
+}
+
+void HeapCore::resume_world(MutatorState* self) noexcept {
+  world_.resume(self);
+  if (self != nullptr) rearm(*self);
+}
+
 bool HeapCore::collect(MutatorState* self, Kind kind) {
   std::uint64_t waited = 0;
   if (!world_.stop(self, &waited)) {
@@ -48,15 +66,13 @@ bool HeapCore::collect(MutatorState* self, Kind kind) {
   if (self != nullptr) collection_site_ = self->site;
   Report report;
   collect_stopped(kind, report);
-  world_.resume(self);
-  if (self != nullptr) rearm(*self);
+  resume_world(self);
   notify(report);
   return true;
 }
 
 void HeapCore::collect_now(Kind kind) {
-  MutatorState* self = mutator_of_thread(this);
-  if (self != nullptr && self->status != MutatorState::Status::kRunning) self = nullptr;
+  MutatorState* const self = running_mutator_of_thread();
   // A collection that was under way before the call does not count.
   while (!collect(self, kind)) {
   }
@@ -140,7 +156,7 @@ FullEvent HeapCore::full_collection(bool sweep_now) {
   const Stopwatch watch;
   FullEvent event{};
   event.used_bytes_before = used_bytes();
-  if (full_.state() == FullCycle::State::kMarking) finish_cycle_in_progress();
+  if (full_.state() == FullCycle::State::kMarking) mark_to_the_end();
   {
     const Stopwatch step;
     telemetry::LogSection log("gc-collect-step");
@@ -153,9 +169,7 @@ FullEvent HeapCore::full_collection(bool sweep_now) {
     const Stopwatch step;
     telemetry::LogSection log("gc-collect-step");
     log.line("starting gc state:  MARKING");
-    while (mark_some(kMarkQuantum)) {
-    }
-    finish_marking();
+    mark_to_the_end();
     log.line("number of objects to mark 0 plus 0");
     log.line("stopping, now in gc state:  SWEEPING");
     log.line("time taken:  %f", seconds(step.wall_ns()));
@@ -227,7 +241,7 @@ bool HeapCore::mark_some(std::size_t references) {
   return full_.mark_some(1);
 }
 
-void HeapCore::finish_cycle_in_progress() {
+void HeapCore::mark_to_the_end() {
   while (mark_some(kMarkQuantum)) {
   }
   finish_marking();

@@ -61,6 +61,11 @@ class HeapCore {
   bool mark_some(std::size_t references);
   void finish_marking();
 
+  /// Stops the world for the calling thread, waiting for collections of others; returns its running
+  /// mutator, which resume_world() takes back, or null if it has none.
+  MutatorState* stop_world();
+  void resume_world(MutatorState* self) noexcept;
+
   /// Runs `work` with all mutators stopped, for the verifier and tests.
   template <class Work>
   void with_world_stopped(Work&& work);
@@ -138,7 +143,8 @@ class HeapCore {
   FullEvent full_collection(bool sweep_now);
   void shade_roots();
   void shade_overwritten();
-  void finish_cycle_in_progress();
+  void mark_to_the_end();
+  MutatorState* running_mutator_of_thread() noexcept;
   void verify_or_die(const char* when);
   void notify(const Report& report);
   void report_stuck(const MutatorState& state, std::uint64_t waited_ns);
@@ -184,14 +190,9 @@ class HeapCore {
 
 template <class Work>
 void HeapCore::with_world_stopped(Work&& work) {
-  MutatorState* self = mutator_of_thread(this);
-  if (self != nullptr && self->status != MutatorState::Status::kRunning) self = nullptr;
-  std::uint64_t waited = 0;
-  while (!world_.stop(self, &waited)) {
-  }
+  MutatorState* const self = stop_world();
   work();
-  world_.resume(self);
-  if (self != nullptr) rearm(*self);
+  resume_world(self);
 }
 
 }  // namespace fallow::detail

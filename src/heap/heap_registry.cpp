@@ -60,13 +60,8 @@ void unregister_heap(HeapCore* core) noexcept {
 
 void HeapCore::prepare_fork() {
   // Stopped, so that no other thread is between a store and its barrier when it vanishes.
-  MutatorState* self = mutator_of_thread(this);
-  if (self != nullptr && self->status != MutatorState::Status::kRunning) self = nullptr;
-  std::uint64_t waited = 0;
-  while (!world_.stop(self, &waited)) {
-  }
-  forking_ = self;
-  world_.prepare_fork(self);
+  forking_ = stop_world();
+  world_.prepare_fork();
   nursery_.mutex().native().lock();
   large_.mutex().native().lock();
   globals_.mutex().native().lock();
@@ -81,8 +76,7 @@ void HeapCore::parent_after_fork() noexcept {
   large_.mutex().native().unlock();
   nursery_.mutex().native().unlock();
   world_.parent_after_fork();
-  world_.resume(forking_);
-  if (forking_ != nullptr) rearm(*forking_);
+  resume_world(forking_);
 }
 
 void HeapCore::child_after_fork() noexcept {
@@ -99,8 +93,7 @@ void HeapCore::child_after_fork() noexcept {
       if (!orphan_overwritten_.push(object)) full_.shade_without_memory(object);
     }
   });
-  world_.resume(forking_);
-  if (forking_ != nullptr) rearm(*forking_);
+  resume_world(forking_);
 }
 
 }  // namespace fallow::detail

@@ -4,6 +4,14 @@
 
 namespace fallow::detail {
 
+void RememberedSet::add_card(CardEntry entry) noexcept {
+  if (cards_.push(entry)) return;
+  everything_ = true;
+  // Only entries lead to cards: one that stayed dirty without an entry would hide all later stores.
+  const std::size_t length = static_cast<ArrayBase*>(entry.array)->length();
+  __atomic_store_n(&card_table(entry.array, length)[entry.card], std::uint8_t{0}, __ATOMIC_RELAXED);
+}
+
 void RememberedSet::absorb(RememberedSet& other) noexcept {
   for (Slot* const slot : other.slots_) add_slot(slot);
   for (const CardEntry& card : other.cards_) add_card(card);

@@ -24,9 +24,8 @@ class RememberedSet {
     if (slots_.size() >= compact_at_) compact();
     if (!slots_.push(slot)) everything_ = true;
   }
-  void add_card(CardEntry entry) noexcept {
-    if (!cards_.push(entry)) everything_ = true;
-  }
+  /// The card is dirty already.
+  void add_card(CardEntry entry) noexcept;
   /// Moves all entries of `other` into this set.
   void absorb(RememberedSet& other) noexcept;
   void clear() noexcept;

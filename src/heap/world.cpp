@@ -175,10 +175,7 @@ void World::report_stuck(std::uint64_t waited_ns) {
 }
 
 // The locks of several heaps have equal ranks: forking takes them past the rank check.
-void World::prepare_fork(MutatorState* self) {
-  static_cast<void>(self);
-  mutex_.native().lock();
-}
+void World::prepare_fork() { mutex_.native().lock(); }
 
 void World::parent_after_fork() noexcept { mutex_.native().unlock(); }
 

@@ -51,8 +51,8 @@ class World {
     return count_.load(std::memory_order_relaxed);
   }
 
-  /// Fork: holds the mutex with no stop in progress …
-  void prepare_fork(MutatorState* self);
+  /// Fork: the caller has stopped the world; holds the mutex …
+  void prepare_fork();
   void parent_after_fork() noexcept;
   /// … and in the child forgets the mutators of threads that no longer exist; calls drop for each.
   void child_after_fork(const MutatorState* first_of_thread,
