@@ -29,6 +29,7 @@ class AllocationCursor {
     static_assert(!(detail::kIsTemporaryRef<Args&&> || ...),
                   "a temporary Ref would be stale in the constructor: list it in live(...)");
     static_assert(alignof(T) <= kObjectGranule, "the cursor allocates 8-byte aligned types");
+    if constexpr (detail::kChecked) detail::check_mutator_use(mutator_, "AllocationCursor");
     constexpr std::size_t kBytes = detail::object_bytes<T>();
     std::uintptr_t start = free_;
     const std::uintptr_t next = start + kBytes;

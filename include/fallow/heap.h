@@ -31,9 +31,10 @@ struct VerifyReport {
 /// (snapshot at the beginning) and sweeps lazily. Several heaps may exist; objects of one must not
 /// refer to objects of another. All members are thread-safe. Survives fork in the forking thread.
 ///
-/// Known limit: a thread stopped in one heap still counts as running in the others, so threads that
-/// have mutators in the same two heaps can wait for each other for ever, in collections and in
-/// fork. Park the mutator of the other heap before work that may collect.
+/// A thread may have mutators in several heaps. While it waits for one heap (in an allocation,
+/// poll, collection, attach, detach, unpark or fork, or when a heap is created or destroyed), it
+/// counts as parked in all: heaps collect independently of each other, and every Ref that the
+/// thread holds, whatever its heap, may be stale afterwards.
 class Heap {
  public:
   /// Throws OptionError for bad options and StartupError when the system refuses memory.

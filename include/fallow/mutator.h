@@ -40,7 +40,8 @@ class Mutator {
   Mutator& operator=(const Mutator&) = delete;
 
   /// Lets a collection that another thread has requested run now. Costs a load and a compare.
-  /// Loops that do not allocate call it once in a while. May collect.
+  /// Loops that do not allocate call it once in a while. May collect. A thread that does neither
+  /// also delays fork() in other threads.
   void poll() {
     if (free_ > limit_.load(std::memory_order_relaxed)) [[unlikely]]
       poll_slow();
@@ -102,6 +103,8 @@ struct MutatorAccess {
   static Object**& slot_top(Mutator& mutator) noexcept { return mutator.slot_top_; }
   static Object**& slot_end(Mutator& mutator) noexcept { return mutator.slot_end_; }
   static HeapCore& core(Mutator& mutator) noexcept { return *mutator.core_; }
+  /// Checked builds only.
+  static bool is_detached(const Mutator& mutator) noexcept { return mutator.heap_ == nullptr; }
   static MutatorState& state(Mutator& mutator) noexcept { return *mutator.state_; }
   static consteval std::size_t free_offset() { return offset_of_member<Mutator>(&Mutator::free_); }
   static consteval std::size_t limit_offset() {
@@ -126,7 +129,8 @@ void check_mutator_use(Mutator& mutator, const char* operation) noexcept;
 /// Checked builds: notes that a constructor of a managed object runs or has ended.
 void set_constructing(Mutator& mutator, bool constructing) noexcept;
 
-/// While a constructor of a managed object runs, checked builds refuse every use of its mutator.
+/// While a constructor of a managed object runs, checked builds refuse every use of a
+/// mutator of the thread.
 template <bool Checked>
 class ConstructionScope {
  public:

@@ -24,7 +24,7 @@ struct HeapOptions {
   std::size_t slot_stack_bytes = std::size_t{8} << 20;
   /// A stop request that waits longer than this reports the mutator that does not poll.
   std::uint64_t stop_warning_microseconds = 1'000'000;
-  /// Ask for huge pages for the nursery and the collector's tables.
+  /// Ask for huge pages for the nursery, and for the old space beyond its first 4 MiB.
   bool huge_pages = true;
 
   /// Diagnostics; each says on standard error that it is active.

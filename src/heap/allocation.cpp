@@ -39,15 +39,20 @@ void HeapCore::rearm(MutatorState& state) noexcept {
   if (world_.stop_requested()) MutatorAccess::limit(mutator).store(0, std::memory_order_seq_cst);
 }
 
+void HeapCore::serve_stop_request() noexcept {
+  if (!world_.stop_requested()) return;
+  const ThreadAbsence until_resumed;
+}
+
 void HeapCore::safepoint(MutatorState& state) noexcept {
-  if (world_.stop_requested()) world_.safepoint(&state);
+  serve_stop_request();
   rearm(state);
 }
 
 std::uintptr_t HeapCore::allocate_slow(MutatorState& state, std::size_t bytes,
                                        std::size_t alignment) {
   Mutator& mutator = *state.mutator;
-  if (world_.stop_requested()) world_.safepoint(&state);
+  serve_stop_request();
   if (state.zeal.active()) zeal(state);
   const std::size_t padding = alignment > kObjectGranule ? kObjectGranule : 0;
   if (bytes > max_nursery_object_ || !make_room(state, bytes + padding)) {
@@ -72,7 +77,7 @@ bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
         break;
       case Taken::kNoneFree:
         if (minor_collections++ == kMinorCollectionsBeforeLarge) return false;
-        collect(&state, Kind::kMinor);
+        collect(Kind::kMinor);
         break;
       case Taken::kNoMemory:
       case Taken::kOverLimit:
@@ -80,7 +85,7 @@ bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
           rearm(state);
           throw_out_of_memory(bytes, full_collections, taken == Taken::kNoMemory);
         }
-        if (collect(&state, Kind::kFull)) ++full_collections;
+        if (collect(Kind::kFull)) ++full_collections;
         break;
     }
   }
@@ -113,7 +118,7 @@ bool HeapCore::fits_hard_limit(std::size_t growth) const noexcept {
 std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) {
   const std::size_t span = large_.span_for(bytes);
   const std::size_t young = large_.young_bytes();
-  if (young != 0 && young + span > young_large_limit_) collect(&state, Kind::kMinor);
+  if (young != 0 && young + span > young_large_limit_) collect(Kind::kMinor);
   for (std::size_t full_collections = 0;;) {
     if (fits_hard_limit(span)) {
       Object* const object = large_.allocate(bytes);
@@ -126,7 +131,7 @@ std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) 
       rearm(state);
       throw_out_of_memory(bytes, full_collections, fits_hard_limit(span));
     }
-    if (collect(&state, Kind::kFull)) ++full_collections;
+    if (collect(Kind::kFull)) ++full_collections;
   }
 }
 
@@ -148,12 +153,12 @@ void HeapCore::zeal(MutatorState& state) {
   const ZealSchedule::Action action = state.zeal.tick();
   if (action == ZealSchedule::Action::kNone) return;
   const Kind kind = action == ZealSchedule::Action::kFull ? Kind::kFull : Kind::kMinor;
-  if (collect(&state, kind)) state.zeal.paid(last_work_bytes_.load(std::memory_order_relaxed));
+  if (collect(kind)) state.zeal.paid(last_work_bytes_.load(std::memory_order_relaxed));
   zeal_collections_.fetch_add(1, std::memory_order_relaxed);
 }
 
 Nursery::Range HeapCore::take_piece(MutatorState& state, std::size_t bytes, std::size_t at_most) {
-  if (world_.stop_requested()) world_.safepoint(&state);
+  serve_stop_request();
   if (!make_room(state, bytes)) return {};
   std::uintptr_t& free = MutatorAccess::free(*state.mutator);
   const Nursery::Range piece{free, free + std::min(state.chunk_end - free, at_most)};

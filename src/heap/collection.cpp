@@ -1,5 +1,4 @@
 #include <limits>
-#include <optional>
 
 #include "heap/heap_core.h"
 #include "heap/verifier.h"
@@ -31,61 +30,48 @@ double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) * 1e-
 
 }  // namespace
 
-/// What happened in a stop, for the listeners, who are told after it.
-class HeapCore::Report {
- public:
-  std::optional<MinorEvent> minor;
-  std::optional<FullEvent> full;
-};
-
-MutatorState* HeapCore::running_mutator_of_thread() noexcept {
-  MutatorState* const self = mutator_of_thread(this);
-  return self != nullptr && self->status == MutatorState::Status::kRunning ? self : nullptr;
-}
-
-MutatorState* HeapCore::stop_world() {
-  MutatorState* const self = running_mutator_of_thread();
+void HeapCore::stop_world() {
   std::uint64_t waited = 0;
-  while (!world_.stop(self, &waited)) {
+  while (!world_.stop(world_.resume_count(), &waited)) {
   }
-  return self;
 }
 
-void HeapCore::resume_world(MutatorState* self) noexcept {
-  world_.resume(self);
-  if (self != nullptr) rearm(*self);
-}
-
-bool HeapCore::collect(MutatorState* self, Kind kind) {
-  std::uint64_t waited = 0;
-  if (!world_.stop(self, &waited)) {
-    if (self != nullptr) rearm(*self);
-    return false;
+bool HeapCore::collect(Kind kind) {
+  // While this thread runs here, nobody else can collect.
+  const std::uint32_t since = world_.resume_count();
+  {
+    const ThreadAbsence absence;
+    std::uint64_t waited = 0;
+    if (!world_.stop(since, &waited)) return false;
+    stop_pauses_.record(waited);
+    if constexpr (kChecked) {
+      const MutatorState* const self = mutator_of_thread(this);
+      if (self != nullptr) collection_site_ = self->site;
+    }
+    collect_stopped(kind);
+    world_.resume();
   }
-  stop_pauses_.record(waited);
-  if (self != nullptr) collection_site_ = self->site;
-  Report report;
-  collect_stopped(kind, report);
-  resume_world(self);
-  notify(report);
+  listeners_.deliver();
   return true;
 }
 
 void HeapCore::collect_now(Kind kind) {
-  MutatorState* const self = running_mutator_of_thread();
   // A collection that was under way before the call does not count.
-  while (!collect(self, kind)) {
+  while (!collect(kind)) {
   }
 }
 
-void HeapCore::collect_stopped(Kind kind, Report& report) {
+void HeapCore::collect_stopped(Kind kind) {
   if (options_.verify) verify_or_die("before a collection");
-  report.minor = minor_collection();
-  last_work_bytes_.store(report.minor->surviving_bytes, std::memory_order_relaxed);
+  CollectionEvents events{};
+  events.minor = minor_collection();
+  last_work_bytes_.store(events.minor.surviving_bytes, std::memory_order_relaxed);
   if (kind == Kind::kFull || used_bytes() >= growth_.threshold()) {
-    report.full = full_collection(kind == Kind::kFull);
-    last_work_bytes_.fetch_add(report.full->used_bytes_after, std::memory_order_relaxed);
+    events.has_full = true;
+    events.full = full_collection(kind == Kind::kFull);
+    last_work_bytes_.fetch_add(events.full.used_bytes_after, std::memory_order_relaxed);
   }
+  listeners_.note(events);
   if (options_.verify) verify_or_die("after a collection");
 }
 
@@ -123,14 +109,18 @@ void HeapCore::visit_roots() {
   const RootVisitor visitor(
       [](void* minor, Object** slot) { static_cast<MinorCollector*>(minor)->visit(slot); },
       &minor_);
-  bool everything = orphans_.everything();
+  bool everything = false;
   for (MutatorState* const state : world_.mutators()) {
     minor_.visit_slots(state->slots, MutatorAccess::slot_top(*state->mutator));
     for (RootProvider* const provider : state->providers) provider->visit_roots(visitor);
     everything = everything || state->remembered.everything();
   }
   for (MutatorState* const state : world_.mutators()) minor_.visit_remembered(state->remembered);
-  minor_.visit_remembered(orphans_);
+  with_orphans([&](RememberedSet& set, PushBuffer<Object*>&) {
+    everything = everything || set.everything();
+    minor_.visit_remembered(set);
+    set.clear();
+  });
   if (!everything) return;
   // Dead objects that are not swept yet may hold anything; get rid of them first.
   while (full_.sweep_some(std::numeric_limits<std::size_t>::max())) {
@@ -148,7 +138,6 @@ void HeapCore::reset_mutators() {
     MutatorAccess::limit(*state->mutator).store(kEmptyRange, std::memory_order_relaxed);
     retained.insert(retained.end(), state->cursor_pieces.begin(), state->cursor_pieces.end());
   }
-  orphans_.clear();
   nursery_.reset(retained);
 }
 
@@ -184,8 +173,7 @@ FullEvent HeapCore::full_collection(bool sweep_now) {
   if (sweep_now) {
     while (full_.sweep_some(kSweepQuantum)) {
     }
-    old_.release_free_chunks();
-    old_.decommit_free_blocks();
+    old_.give_back(nursery_.bytes());
     space_.decommit_free_pages();
   }
   growth_.collected(used_bytes());
@@ -225,8 +213,10 @@ void HeapCore::shade_overwritten() {
     for (Object* const object : state->overwritten) full_.shade(object);
     state->overwritten.clear();
   }
-  for (Object* const object : orphan_overwritten_) full_.shade(object);
-  orphan_overwritten_.clear();
+  with_orphans([&](RememberedSet&, PushBuffer<Object*>& overwritten) {
+    for (Object* const object : overwritten) full_.shade(object);
+    overwritten.clear();
+  });
 }
 
 void HeapCore::begin_marking() {
@@ -257,14 +247,6 @@ void HeapCore::verify_or_die(const char* when) {
   if (report.complaints.empty()) return;
   platform::fatal("the verifier found %zu faults %s; the first: %s", report.complaints.size(), when,
                   report.complaints.front().c_str());
-}
-
-void HeapCore::notify(const Report& report) {
-  const std::scoped_lock lock(listeners_mutex_);
-  for (EventListener* const listener : listeners_) {
-    listener->on_minor(*report.minor);
-    if (report.full.has_value()) listener->on_full(*report.full);
-  }
 }
 
 }  // namespace fallow::detail

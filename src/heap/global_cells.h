@@ -10,8 +10,8 @@
 namespace fallow::detail {
 
 /// The root cells behind Global<T>. Cells never move and are reused, never returned, so that a
-/// recorded slot stays valid after its Global is gone. Acquire and release are thread-safe;
-/// for_each needs all mutators stopped.
+/// recorded slot stays valid after its Global is gone. Thread-safe: threads without a mutator
+/// acquire and release also while all mutators are stopped. for_each needs them stopped.
 class GlobalCells {
  public:
   GlobalCells() : mutex_(platform::LockRank::kGlobals, "globals") {}
@@ -28,6 +28,7 @@ class GlobalCells {
   }
   void release(Slot* cell) noexcept {
     const std::scoped_lock lock(mutex_);
+    store_with_barrier(*cell, nullptr);
     free_.push_back(cell);
   }
   [[nodiscard]] std::size_t in_use() const noexcept { return cells_.size() - free_.size(); }
@@ -35,6 +36,7 @@ class GlobalCells {
 
   template <class Visit>
   void for_each(Visit&& visit) {
+    const std::scoped_lock lock(mutex_);
     for (Slot& cell : cells_) visit(reinterpret_cast<Object**>(&cell));
   }
 

@@ -29,9 +29,9 @@ HeapStatistics Heap::statistics() const { return core_->statistics(); }
 
 const HeapOptions& Heap::options() const noexcept { return core_->options(); }
 
-void Heap::add_listener(EventListener& listener) { core_->add_listener(listener); }
+void Heap::add_listener(EventListener& listener) { core_->listeners().add(listener); }
 
-void Heap::remove_listener(EventListener& listener) { core_->remove_listener(listener); }
+void Heap::remove_listener(EventListener& listener) { core_->listeners().remove(listener); }
 
 VerifyReport Heap::verify() {
   VerifyReport report;
@@ -44,7 +44,6 @@ namespace detail {
 Slot* acquire_global_cell(Heap& heap) { return HeapAccess::core(heap).globals().acquire(); }
 
 void release_global_cell(Heap& heap, Slot* cell) noexcept {
-  store_with_barrier(*cell, nullptr);
   HeapAccess::core(heap).globals().release(cell);
 }
 

@@ -41,7 +41,7 @@ HeapCore::HeapCore(const HeapOptions& options)
       nursery_(space_, this,
                {options_.nursery_bytes, std::max<std::size_t>(options_.rotating_nurseries, 1),
                 poisons(options_), options_.huge_pages}),
-      old_(this, space_, poisons(options_)),
+      old_(this, space_, {poisons(options_), options_.huge_pages}),
       large_(this, space_),
       minor_(space_, old_, large_, nursery_.bytes()),
       full_(space_, old_, large_),
@@ -52,10 +52,9 @@ HeapCore::HeapCore(const HeapOptions& options)
              }),
       max_nursery_object_(max_nursery_object_for(nursery_.bytes())),
       young_large_limit_(young_large_limit(nursery_.bytes())),
-      orphans_mutex_(platform::LockRank::kGlobals, "orphans"),
-      threshold_(growth_.threshold()),
-      listeners_mutex_(platform::LockRank::kListeners, "listeners") {
-  register_heap(this);
+      orphans_mutex_(platform::LockRank::kOrphans, "orphans"),
+      threshold_(growth_.threshold()) {
+  number_ = register_heap(this);
   announce_diagnostics(options_);
 }
 
@@ -91,20 +90,7 @@ void HeapCore::report_stuck(const MutatorState& state, std::uint64_t waited_ns) 
   telemetry::LogSection log("gc-stuck-mutator");
   log.line("mutator '%s', thread %" PRIu64 ", does not poll: waiting for %" PRIu64 " us",
            state.name.c_str(), state.thread_id, waited_ns / 1000);
-  const std::scoped_lock lock(listeners_mutex_);
-  for (EventListener* const listener : listeners_) {
-    listener->on_stuck_mutator({state.name, state.thread_id, waited_ns});
-  }
-}
-
-void HeapCore::add_listener(EventListener& listener) {
-  const std::scoped_lock lock(listeners_mutex_);
-  listeners_.push_back(&listener);
-}
-
-void HeapCore::remove_listener(EventListener& listener) {
-  const std::scoped_lock lock(listeners_mutex_);
-  std::erase(listeners_, &listener);
+  listeners_.tell({state.name, state.thread_id, waited_ns});
 }
 
 }  // namespace fallow::detail

@@ -13,10 +13,12 @@
 #include "heap/global_cells.h"
 #include "heap/growth.h"
 #include "heap/large_space.h"
+#include "heap/listeners.h"
 #include "heap/minor_collector.h"
 #include "heap/mutator_state.h"
 #include "heap/nursery.h"
 #include "heap/old_space.h"
+#include "heap/thread_absence.h"
 #include "heap/world.h"
 #include "telemetry/histogram.h"
 
@@ -41,6 +43,8 @@ class HeapCore {
   /// meanwhile.
   void rearm(MutatorState& state) noexcept;
   void safepoint(MutatorState& state) noexcept;
+  void park(MutatorState* state);
+  void unpark(MutatorState* state) noexcept;
   /// A piece of nursery of at most `at_most` bytes and at least `bytes`, for a cursor; empty when
   /// the nursery cannot serve it.
   Nursery::Range take_piece(MutatorState& state, std::size_t bytes, std::size_t at_most);
@@ -49,7 +53,7 @@ class HeapCore {
   enum class Kind : std::uint8_t { kMinor, kFull };
   /// Runs a collection of the kind, and a full one too when the growth rule asks for it. False when
   /// another thread collected first, and nothing was done.
-  bool collect(MutatorState* self, Kind kind);
+  bool collect(Kind kind);
   /// An explicit request of any thread: returns when a collection that began after the call is
   /// over.
   void collect_now(Kind kind);
@@ -60,11 +64,6 @@ class HeapCore {
   /// Scans about `references` references; false when everything reachable is marked.
   bool mark_some(std::size_t references);
   void finish_marking();
-
-  /// Stops the world for the calling thread, waiting for collections of others; returns its running
-  /// mutator, which resume_world() takes back, or null if it has none.
-  MutatorState* stop_world();
-  void resume_world(MutatorState* self) noexcept;
 
   /// Runs `work` with all mutators stopped, for the verifier and tests.
   template <class Work>
@@ -98,13 +97,15 @@ class HeapCore {
     return collection_site_;
   }
 
+  /// Heaps are numbered in the order of their creation.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
   /// 0, 1, 2 …: makes the schedules of zeal differ between mutators.
   std::uint64_t next_mutator_number() noexcept {
     return mutators_made_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  void add_listener(EventListener& listener);
-  void remove_listener(EventListener& listener);
+  Listeners& listeners() noexcept { return listeners_; }
 
   /// A set for slots recorded by threads without a mutator; takes a lock.
   template <class Use>
@@ -113,7 +114,7 @@ class HeapCore {
     use(orphans_, orphan_overwritten_);
   }
 
-  /// Fork handlers (fork.cpp).
+  /// Fork handlers (heap_registry.cpp). The world stays stopped from the first one on.
   void prepare_fork();
   void parent_after_fork() noexcept;
   void child_after_fork() noexcept;
@@ -123,10 +124,10 @@ class HeapCore {
     telemetry::PauseHistogram wall;
     telemetry::PauseHistogram cpu;
   };
-  class Report;
 
   enum class Taken : std::uint8_t { kChunk, kNoneFree, kNoMemory, kOverLimit };
 
+  void serve_stop_request() noexcept;
   std::uintptr_t allocate_large(MutatorState& state, std::size_t bytes);
   /// Makes sure that `bytes` fit behind the free pointer; false when the nursery cannot serve them.
   bool make_room(MutatorState& state, std::size_t bytes);
@@ -136,7 +137,9 @@ class HeapCore {
   [[noreturn]] void throw_out_of_memory(std::size_t bytes, std::size_t full_collections,
                                         bool refused);
 
-  void collect_stopped(Kind kind, Report& report);
+  /// Stops the world for the calling thread, which is absent, after collections of others.
+  void stop_world();
+  void collect_stopped(Kind kind);
   MinorEvent minor_collection();
   void visit_roots();
   void reset_mutators();
@@ -144,9 +147,7 @@ class HeapCore {
   void shade_roots();
   void shade_overwritten();
   void mark_to_the_end();
-  MutatorState* running_mutator_of_thread() noexcept;
   void verify_or_die(const char* when);
-  void notify(const Report& report);
   void report_stuck(const MutatorState& state, std::uint64_t waited_ns);
 
   HeapOptions options_;
@@ -167,11 +168,11 @@ class HeapCore {
   PushBuffer<Object*> orphan_overwritten_;
 
   std::atomic<std::size_t> old_used_{0};
-  MutatorState* forking_ = nullptr;  ///< of the thread that forks, while it does
   std::size_t promoted_while_marking_ = 0;
   std::atomic<std::uint64_t> epoch_{1};
   std::source_location collection_site_{};
 
+  std::uint64_t number_ = 0;
   std::atomic<std::uint64_t> mutators_made_{0};
   std::atomic<std::uint64_t> allocated_{0};
   std::atomic<std::uint64_t> promoted_{0};
@@ -184,15 +185,15 @@ class HeapCore {
   Pauses full_pauses_;
   telemetry::PauseHistogram stop_pauses_;
 
-  platform::RankedMutex listeners_mutex_;
-  std::vector<EventListener*> listeners_;
+  Listeners listeners_;
 };
 
 template <class Work>
 void HeapCore::with_world_stopped(Work&& work) {
-  MutatorState* const self = stop_world();
+  const ThreadAbsence absence;
+  stop_world();
   work();
-  resume_world(self);
+  world_.resume();
 }
 
 }  // namespace fallow::detail

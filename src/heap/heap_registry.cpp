@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "heap/heap_core.h"
@@ -13,8 +14,12 @@ namespace {
 
 struct Registry {
   platform::RankedMutex mutex{platform::LockRank::kProcessRegistry, "heap registry"};
-  std::vector<HeapCore*> heaps;
+  std::vector<HeapCore*> heaps;  ///< in the order of their creation
+  std::uint64_t created = 0;
 };
+
+/// Of a thread that forks, while it does.
+thread_local std::optional<ThreadAbsence> t_absence;
 
 Registry& registry() {
   // Never destroyed: fork handlers may run at any time until the process ends.
@@ -24,6 +29,7 @@ Registry& registry() {
 
 // The locks of several heaps have equal ranks, so they are taken past the rank check.
 void prepare() {
+  t_absence.emplace();
   registry().mutex.native().lock();
   for (HeapCore* const core : registry().heaps) core->prepare_fork();
   AddressSpace::instance().mutex().native().lock();
@@ -32,55 +38,62 @@ void prepare() {
 void parent() {
   AddressSpace::instance().mutex().native().unlock();
   for (HeapCore* const core : registry().heaps) core->parent_after_fork();
+  for (HeapCore* const core : registry().heaps) core->world().resume();
   registry().mutex.native().unlock();
+  t_absence.reset();
 }
 
 void child() {
   AddressSpace::instance().mutex().native().unlock();
   for (HeapCore* const core : registry().heaps) core->child_after_fork();
+  for (HeapCore* const core : registry().heaps) core->world().resume();
   registry().mutex.native().unlock();
+  t_absence.reset();
 }
 
 }  // namespace
 
-void register_heap(HeapCore* core) {
+std::uint64_t register_heap(HeapCore* core) {
   static const bool installed = [] {
     platform::on_fork(prepare, parent, child);
     return true;
   }();
   static_cast<void>(installed);
+  // A fork holds the mutex while it waits for mutators.
+  const ThreadAbsence absence;
   const std::scoped_lock lock(registry().mutex);
   registry().heaps.push_back(core);
+  return registry().created++;
 }
 
 void unregister_heap(HeapCore* core) noexcept {
+  const ThreadAbsence absence;
   const std::scoped_lock lock(registry().mutex);
   std::erase(registry().heaps, core);
 }
 
 void HeapCore::prepare_fork() {
   // Stopped, so that no other thread is between a store and its barrier when it vanishes.
-  forking_ = stop_world();
+  stop_world();
   world_.prepare_fork();
   nursery_.mutex().native().lock();
   large_.mutex().native().lock();
   globals_.mutex().native().lock();
   orphans_mutex_.native().lock();
-  listeners_mutex_.native().lock();
+  listeners_.prepare_fork();
 }
 
 void HeapCore::parent_after_fork() noexcept {
-  listeners_mutex_.native().unlock();
+  listeners_.parent_after_fork();
   orphans_mutex_.native().unlock();
   globals_.mutex().native().unlock();
   large_.mutex().native().unlock();
   nursery_.mutex().native().unlock();
   world_.parent_after_fork();
-  resume_world(forking_);
 }
 
 void HeapCore::child_after_fork() noexcept {
-  listeners_mutex_.native().unlock();
+  listeners_.child_after_fork();
   orphans_mutex_.native().unlock();
   globals_.mutex().native().unlock();
   large_.mutex().native().unlock();
@@ -93,7 +106,6 @@ void HeapCore::child_after_fork() noexcept {
       if (!orphan_overwritten_.push(object)) full_.shade_without_memory(object);
     }
   });
-  resume_world(forking_);
 }
 
 }  // namespace fallow::detail

@@ -13,8 +13,8 @@ namespace fallow::detail {
 
 /// Copies what is alive in the nursery into the old space.
 ///
-/// Survivors are copied depth first (parents next to their children), pending ones wait on a stack
-/// whose worst case is reserved beforehand: one word for each object that fits in the nursery.
+/// Survivors are copied depth first (parents next to their children). Slots of copies wait on a
+/// stack whose worst case is reserved beforehand: one word for each word of the nursery.
 /// Cost: survivors, remembered slots and cards. Runs on one thread with all mutators stopped, so
 /// headers need no atomic operations. Memory for the survivors was reserved when the nursery was
 /// handed out.
@@ -43,21 +43,29 @@ class MinorCollector {
   Result finish();
 
  private:
-  void forward(Object** slot);
-  Object* evacuate(Object* object);
+  // These three take and return the top of the stack, which loops keep in a register.
+  /// Copies the young object that `slot` refers to, unless that has happened; pushes the slots of
+  /// the copy.
+  Object*** forward(Object** slot, Object*** top);
+  Object*** push_if_young(Object** slot, Object*** top);
+  /// A copy of an object of whatever kind; leaves the top in top_.
+  Object* copy_any(Object* object, const TypeDescriptor& type, Object*** top);
+  Object* copy_to_cell(Object* object, std::size_t bytes, std::uint8_t size_class);
+  /// Empties the stack.
+  void copy_pending();
   void reach_large(Object* object);
+  void scan_reached_large();
   void scan(Object* object);
   void visit_card(const CardEntry& entry);
-  void drain();
 
   OldSpace& old_;
   LargeSpace& large_;
   const std::uintptr_t base_;
   const std::uintptr_t nursery_span_;
   const std::uintptr_t young_or_large_span_;
-  Object** stack_ = nullptr;
+  Object*** stack_ = nullptr;  ///< slots that refer to young objects
   std::size_t stack_bytes_;
-  Object** top_;
+  Object*** top_;
   PushBuffer<Object*> large_pending_;
   bool large_lost_ = false;  ///< no memory to note a reached large object: look at all of them
   Result result_;

@@ -45,7 +45,6 @@ Mutator::Mutator(Heap& heap, std::string_view name)
   slot_top_ = state_->slots;
   slot_end_ = slot_top_ + state_->slots_bytes / sizeof(Object*);
   state_->mutator = this;
-  detail::push_mutator_of_thread(state_.get());
   core_->attach(state_.get());
 }
 
@@ -57,8 +56,9 @@ Mutator::~Mutator() {
     }
   }
   core_->detach(state_.get());
-  detail::remove_mutator_of_thread(state_.get());
   platform::release(state_->slots, state_->slots_bytes);
+  // Volatile, since no valid program reads it any more.
+  if constexpr (detail::kChecked) *const_cast<Heap* volatile*>(&heap_) = nullptr;
 }
 
 void Mutator::poll_slow() {
@@ -67,15 +67,11 @@ void Mutator::poll_slow() {
 }
 
 Parked::Parked(Mutator& mutator) : mutator_(mutator) {
-  detail::HeapCore& core = detail::MutatorAccess::core(mutator);
-  core.world().park(&detail::MutatorAccess::state(mutator));
+  detail::MutatorAccess::core(mutator).park(&detail::MutatorAccess::state(mutator));
 }
 
 Parked::~Parked() {
-  detail::HeapCore& core = detail::MutatorAccess::core(mutator_);
-  detail::MutatorState& state = detail::MutatorAccess::state(mutator_);
-  core.world().unpark(&state);
-  core.rearm(state);
+  detail::MutatorAccess::core(mutator_).unpark(&detail::MutatorAccess::state(mutator_));
 }
 
 RootProviderScope::RootProviderScope(Mutator& mutator, RootProvider& provider)
@@ -90,6 +86,7 @@ RootProviderScope::~RootProviderScope() {
 
 Frame::Frame(Mutator& mutator, std::size_t count) : mutator_(mutator), count_(count) {
   using Access = detail::MutatorAccess;
+  if constexpr (detail::kChecked) detail::check_mutator_use(mutator, "Frame");
   slots_ = Access::slot_top(mutator);
   if (static_cast<std::size_t>(Access::slot_end(mutator) - slots_) < count) {
     detail::throw_slot_stack_overflow(mutator);
@@ -108,10 +105,15 @@ Frame::~Frame() {
 
 namespace detail {
 
-void HeapCore::attach(MutatorState* state) { world_.attach(state); }
+void HeapCore::attach(MutatorState* state) {
+  push_mutator_of_thread(state);
+  const ThreadAbsence absence(state);
+  world_.add(state);
+}
 
 void HeapCore::detach(MutatorState* state) noexcept {
-  world_.detach(state, [this, state] {
+  const ThreadAbsence absence;
+  world_.remove(state, [this, state] {
     with_orphans([&](RememberedSet& set, PushBuffer<Object*>& overwritten) {
       set.absorb(state->remembered);
       for (Object* const object : state->overwritten) {
@@ -119,6 +121,22 @@ void HeapCore::detach(MutatorState* state) noexcept {
       }
     });
   });
+  remove_mutator_of_thread(state);
+}
+
+void HeapCore::park(MutatorState* state) {
+  if (state->status == MutatorState::Status::kParked) {
+    throw UsageError("fallow: the mutator '" + state->name + "' is parked already");
+  }
+  if constexpr (kChecked) check_mutator_use(*state->mutator, "Parked");
+  world_.leave(state, MutatorState::Status::kParked);
+}
+
+void HeapCore::unpark(MutatorState* state) noexcept {
+  {
+    const ThreadAbsence absence(state);
+  }
+  rearm(*state);
 }
 
 void throw_slot_stack_overflow(Mutator& mutator) {
@@ -130,6 +148,9 @@ void throw_size_error(std::size_t length, std::size_t item_bytes) {
 }
 
 void check_mutator_use(Mutator& mutator, const char* operation) noexcept {
+  if (MutatorAccess::is_detached(mutator)) {
+    platform::fatal("%s: the mutator was detached already", operation);
+  }
   const MutatorState& state = MutatorAccess::state(mutator);
   const std::uint64_t thread = platform::current_thread_id();
   // In a fork child the thread has a new number but its mutators are still its own.
@@ -141,8 +162,10 @@ void check_mutator_use(Mutator& mutator, const char* operation) noexcept {
   if (state.status == MutatorState::Status::kParked) {
     platform::fatal("%s: mutator '%s' is parked", operation, state.name.c_str());
   }
-  if (state.constructing) {
-    platform::fatal("%s: a constructor of a managed object may not use its heap", operation);
+  for (const MutatorState* own = first_mutator_of_thread(); own != nullptr;
+       own = own->next_on_thread) {
+    if (!own->constructing) continue;
+    platform::fatal("%s: a constructor of a managed object may not use a heap", operation);
   }
 }
 

@@ -24,14 +24,14 @@ struct MutatorState {
   enum class Status : std::uint8_t {
     kRunning,  ///< may touch managed objects; collections wait for it
     kParked,   ///< between Parked's constructor and destructor
-    kStopped   ///< waiting at a safepoint
+    kStopped   ///< the thread waits, or begins or ends (ThreadAbsence)
   };
 
   Mutator* mutator = nullptr;
   HeapCore* core = nullptr;
   std::string name;
   std::uint64_t thread_id = 0;
-  Status status = Status::kStopped;  ///< guarded by the world's mutex
+  Status status = Status::kStopped;  ///< written by its thread under the world's mutex
 
   std::uintptr_t chunk_end = kEmptyRange;  ///< real end of the nursery chunk; the limit may be less
   std::vector<Nursery::Range> cursor_pieces;  ///< held by open cursors

@@ -1,5 +1,6 @@
 #include "heap/old_space.h"
 
+#include <algorithm>
 #include <new>
 
 #include "heap/poison.h"
@@ -31,10 +32,21 @@ std::size_t kill_other_colors(std::uint8_t* marks, MarkColor live) noexcept {
   return survivors;
 }
 
+/// Blocks that objects of so many bytes fill. Rounding up to a cell wastes at most 1/8, the tail of
+/// a block at most one cell of 8 KiB.
+constexpr std::size_t full_blocks_for(std::size_t bytes) noexcept {
+  return (bytes + bytes / 4) / kBlockBytes + 1;
+}
+
+/// The same, if every size class opens a block.
+constexpr std::size_t blocks_for(std::size_t bytes) noexcept {
+  return full_blocks_for(bytes) + kSizeClassCount;
+}
+
 }  // namespace
 
-OldSpace::OldSpace(HeapCore* heap, AddressSpace& space, bool poison)
-    : heap_(heap), space_(space), poison_(poison) {}
+OldSpace::OldSpace(HeapCore* heap, AddressSpace& space, const Settings& settings)
+    : heap_(heap), space_(space), settings_(settings) {}
 
 OldSpace::~OldSpace() {
   while (chunks_ != nullptr) {
@@ -45,9 +57,7 @@ OldSpace::~OldSpace() {
 }
 
 std::size_t OldSpace::growth_for(std::size_t bytes) const noexcept {
-  // Rounding up to a cell wastes at most 1/8, the tail of a block at most one cell of 8 KiB.
-  const std::size_t cells = bytes + bytes / 4;
-  const std::size_t blocks = cells / kBlockBytes + kSizeClassCount + 1;
+  const std::size_t blocks = blocks_for(bytes);
   if (blocks <= free_blocks_) return 0;
   return (blocks - free_blocks_ + kUsableBlocks - 1) / kUsableBlocks * kChunkBytes;
 }
@@ -62,6 +72,8 @@ bool OldSpace::reserve_for(std::size_t bytes) {
 bool OldSpace::add_chunk() {
   const std::uintptr_t memory = space_.acquire_chunk();
   if (memory == 0) return false;
+  platform::advise_huge_pages(reinterpret_cast<void*>(memory), kChunkBytes,
+                              settings_.huge_pages && chunks_ != nullptr);
   auto* const chunk = ::new (reinterpret_cast<void*>(memory)) Chunk{};
   chunk->heap = heap_;
   chunk->next = chunks_;
@@ -78,28 +90,28 @@ bool OldSpace::add_chunk() {
   return true;
 }
 
-Object* OldSpace::allocate_slow(std::uint8_t size_class) {
+void OldSpace::next_run(std::uint8_t size_class) {
   Cursor& cursor = cursors_[size_class];
+  Block*& block = current_[size_class];
   std::uintptr_t from = cursor.end;
-  while (cursor.block == nullptr || !next_run(cursor, from)) {
-    if (cursor.block != nullptr) cursor.block->state = BlockState::kFull;
-    cursor.block = next_block(size_class);
-    from = block_start(cursor.block);
+  while (block == nullptr || !find_run(cursor, block, from)) {
+    if (block != nullptr) block->state = BlockState::kFull;
+    block = next_block(size_class);
+    from = block_start(block);
   }
-  return allocate(size_class);
 }
 
-bool OldSpace::next_run(Cursor& cursor, std::uintptr_t from) {
-  const std::size_t cell_bytes = cursor.block->cell_bytes;
-  const std::uintptr_t end = cells_end(cursor.block);
+bool OldSpace::find_run(Cursor& cursor, const Block* block, std::uintptr_t from) {
+  const std::size_t cell_bytes = block->cell_bytes;
+  const std::uintptr_t end = cells_end(block);
   std::uintptr_t start = from;
   while (start < end && *mark_byte(reinterpret_cast<void*>(start)) != kFreeCell) {
     start += cell_bytes;
   }
   std::uintptr_t stop = start;
   while (stop < end && *mark_byte(reinterpret_cast<void*>(stop)) == kFreeCell) stop += cell_bytes;
-  cursor.free = start;
-  cursor.end = stop;
+  const auto chunk = reinterpret_cast<std::uintptr_t>(Chunk::of(block));
+  cursor = {start, stop, chunk - chunk / kMarkGranule, cell_bytes};
   if (start == stop) return false;
   platform::unpoison(reinterpret_cast<void*>(start), stop - start);
   return true;
@@ -135,7 +147,7 @@ Block* OldSpace::take_free_block(std::uint8_t size_class) {
   return block;
 }
 
-void OldSpace::make_free(Block* block) {
+void OldSpace::make_free(Block* block) noexcept {
   block->state = BlockState::kFree;
   block->next = free_list_;
   free_list_ = block;
@@ -145,7 +157,8 @@ void OldSpace::make_free(Block* block) {
 void OldSpace::begin_marking() { live_color_ = other_color(live_color_); }
 
 void OldSpace::begin_sweeping() {
-  for (Cursor& cursor : cursors_) cursor = Cursor{};
+  cursors_.fill(Cursor{});
+  current_.fill(nullptr);
   partial_.fill(nullptr);
   unswept_.fill(nullptr);
   for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
@@ -181,7 +194,7 @@ void OldSpace::sweep(Block* block) {
   const std::size_t cells = cells_in_block(block->cell_bytes);
   std::uint8_t* const marks = mark_byte(reinterpret_cast<void*>(block_start(block)));
   const std::size_t live = kill_other_colors(marks, live_color_);
-  if (poison_) fill_free_cells(block);
+  if (settings_.poison) fill_free_cells(block);
   if (live == 0) {
     make_free(block);
   } else if ((cells - live) * kWorthwhileFraction < cells) {
@@ -203,31 +216,31 @@ void OldSpace::fill_free_cells(const Block* block) const {
   }
 }
 
-void OldSpace::release_free_chunks() noexcept {
+void OldSpace::give_back(std::size_t keep_bytes) noexcept {
+  release_free_chunks(blocks_for(keep_bytes));
+  decommit_free_blocks(full_blocks_for(keep_bytes));
+  rebuild_free_list();
+}
+
+void OldSpace::release_free_chunks(std::size_t keep_blocks) noexcept {
   const auto is_free = [](const Chunk* chunk) {
-    for (std::size_t i = kFirstBlock; i < kBlocksPerChunk; ++i) {
-      if (chunk->blocks[i].state != BlockState::kFree) return false;
-    }
-    return true;
+    return std::all_of(&chunk->blocks[kFirstBlock], &chunk->blocks[kBlocksPerChunk],
+                       [](const Block& block) { return block.state == BlockState::kFree; });
   };
-  free_list_ = nullptr;
-  free_blocks_ = 0;
   for (Chunk** link = &chunks_; *link != nullptr;) {
     Chunk* const chunk = *link;
-    if (is_free(chunk)) {
-      *link = chunk->next;
-      chunk_count_.fetch_sub(1, std::memory_order_relaxed);
-      space_.release_chunk(reinterpret_cast<std::uintptr_t>(chunk));
+    if (free_blocks_ < keep_blocks + kUsableBlocks || !is_free(chunk)) {
+      link = &chunk->next;
       continue;
     }
-    for (std::size_t i = kBlocksPerChunk; i-- > kFirstBlock;) {
-      if (chunk->blocks[i].state == BlockState::kFree) make_free(&chunk->blocks[i]);
-    }
-    link = &chunk->next;
+    *link = chunk->next;
+    free_blocks_ -= kUsableBlocks;
+    chunk_count_.fetch_sub(1, std::memory_order_relaxed);
+    space_.release_chunk(reinterpret_cast<std::uintptr_t>(chunk));
   }
 }
 
-void OldSpace::decommit_free_blocks() noexcept {
+void OldSpace::decommit_free_blocks(std::size_t keep_blocks) noexcept {
   for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
     // Neighbouring blocks are handed back together.
     std::size_t first = kFirstBlock;
@@ -235,6 +248,10 @@ void OldSpace::decommit_free_blocks() noexcept {
       std::size_t last = first;
       while (last < kBlocksPerChunk && chunk->blocks[last].state == BlockState::kFree &&
              chunk->blocks[last].may_hold_pages) {
+        if (keep_blocks != 0) {
+          --keep_blocks;
+          break;
+        }
         chunk->blocks[last++].may_hold_pages = false;
       }
       if (last == first) {
@@ -244,6 +261,22 @@ void OldSpace::decommit_free_blocks() noexcept {
       platform::decommit(reinterpret_cast<void*>(block_start(&chunk->blocks[first])),
                          (last - first) * kBlockBytes);
       first = last;
+    }
+  }
+}
+
+void OldSpace::rebuild_free_list() noexcept {
+  free_list_ = nullptr;
+  free_blocks_ = 0;
+  // Blocks that still have memory come to the front.
+  for (const bool with_pages : {false, true}) {
+    for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
+      for (std::size_t i = kBlocksPerChunk; i-- > kFirstBlock;) {
+        Block* const block = &chunk->blocks[i];
+        if (block->state == BlockState::kFree && block->may_hold_pages == with_pages) {
+          make_free(block);
+        }
+      }
     }
   }
 }

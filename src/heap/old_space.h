@@ -17,7 +17,12 @@ namespace fallow::detail {
 /// to begin. Used only while all mutators are stopped; not thread-safe.
 class OldSpace {
  public:
-  OldSpace(HeapCore* heap, AddressSpace& space, bool poison);
+  struct Settings {
+    bool poison;
+    bool huge_pages;  ///< asked for from the second chunk on: a small heap stays small
+  };
+
+  OldSpace(HeapCore* heap, AddressSpace& space, const Settings& settings);
   ~OldSpace();
   OldSpace(const OldSpace&) = delete;
   OldSpace& operator=(const OldSpace&) = delete;
@@ -28,17 +33,17 @@ class OldSpace {
   /// Bytes of new chunks that reserve_for(bytes) would take from the system.
   [[nodiscard]] std::size_t growth_for(std::size_t bytes) const noexcept;
 
-  /// A free cell of a class, marked with the live colour. Never fails after reserve_for.
-  [[gnu::always_inline]] Object* allocate(std::uint8_t size_class) {
+  /// A free cell of a class, marked with the live colour; adds its size to `bytes`. Never fails
+  /// after reserve_for.
+  [[gnu::always_inline]] Object* allocate(std::uint8_t size_class, std::size_t& bytes) {
     Cursor& cursor = cursors_[size_class];
+    while (cursor.free >= cursor.end) [[unlikely]]
+      next_run(size_class);
     const std::uintptr_t cell = cursor.free;
-    const std::uintptr_t next = cell + kCellBytes[size_class];
-    if (next > cursor.end) [[unlikely]]
-      return allocate_slow(size_class);
-    cursor.free = next;
-    auto* const object = reinterpret_cast<Object*>(cell);
-    *mark_byte(object) = live_color_;
-    return object;
+    cursor.free = cell + cursor.cell_bytes;
+    bytes += cursor.cell_bytes;
+    *reinterpret_cast<std::uint8_t*>(cursor.mark_bias + cell / kMarkGranule) = live_color_;
+    return reinterpret_cast<Object*>(cell);
   }
 
   /// The colour of objects that are live, or new since marking began.
@@ -52,11 +57,10 @@ class OldSpace {
   bool sweep_some(std::size_t blocks);
   [[nodiscard]] bool is_swept() const noexcept { return unswept_blocks_ == 0; }
 
-  /// Gives chunks without any object back to the address space, which may serve other heaps with
-  /// them. Everything must be swept.
-  void release_free_chunks() noexcept;
-  /// Hands the memory of free blocks back to the system.
-  void decommit_free_blocks() noexcept;
+  /// Gives free chunks back to the address space, which may serve other heaps with them, and the
+  /// memory of other free blocks back to the system, but for what reserve_for(keep_bytes) would
+  /// take again at once. Everything must be swept.
+  void give_back(std::size_t keep_bytes) noexcept;
 
   [[nodiscard]] std::size_t committed_bytes() const noexcept {
     return chunk_count_.load(std::memory_order_relaxed) * kChunkBytes;
@@ -85,26 +89,32 @@ class OldSpace {
   [[nodiscard]] const Chunk* chunks() const noexcept { return chunks_; }
 
  private:
+  /// A run of free cells; `end` is the end of the last one.
   struct Cursor {
     std::uintptr_t free = 0;
     std::uintptr_t end = 0;
-    Block* block = nullptr;
+    std::uintptr_t mark_bias = 0;  ///< address of a cell's mark byte less address / kMarkGranule
+    std::size_t cell_bytes = 0;
   };
 
-  Object* allocate_slow(std::uint8_t size_class);
-  bool next_run(Cursor& cursor, std::uintptr_t from);
+  void next_run(std::uint8_t size_class);
+  bool find_run(Cursor& cursor, const Block* block, std::uintptr_t from);
   Block* next_block(std::uint8_t size_class);
   Block* take_free_block(std::uint8_t size_class);
   bool add_chunk();
   void sweep(Block* block);
-  void make_free(Block* block);
+  void make_free(Block* block) noexcept;
+  void release_free_chunks(std::size_t keep_blocks) noexcept;
+  void decommit_free_blocks(std::size_t keep_blocks) noexcept;
+  void rebuild_free_list() noexcept;
   void fill_free_cells(const Block* block) const;
 
   HeapCore* heap_;
   AddressSpace& space_;
-  const bool poison_;
+  const Settings settings_;
   MarkColor live_color_ = kColorA;
   std::array<Cursor, kSizeClassCount> cursors_{};
+  std::array<Block*, kSizeClassCount> current_{};  ///< the blocks that the cursors are in
   std::array<Block*, kSizeClassCount> partial_{};
   std::array<Block*, kSizeClassCount> unswept_{};
   std::size_t unswept_blocks_ = 0;

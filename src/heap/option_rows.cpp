@@ -46,7 +46,8 @@ constexpr OptionRow kRows[] = {
     {"stop_warning_microseconds", "FALLOW_STOP_WARNING", Kind::kMicroseconds, 100, 3600e6, "1s",
      "A collection that waits longer for a mutator reports its name."},
     {"huge_pages", "FALLOW_HUGE_PAGES", Kind::kFlag, 0, 1, "1",
-     "Ask the system for huge pages for the nursery."},
+     "Ask the system for huge pages for the nursery, and for the old space beyond its first 4 "
+     "MiB."},
     {"zeal", "FALLOW_ZEAL", Kind::kCount, 0, 1e12, "0",
      "Diagnostic: collect at every n-th allocation on average; 0 is off."},
     {"zeal_seed", "FALLOW_ZEAL_SEED", Kind::kCount, 0, OptionRow::kUnbounded, "1",

@@ -132,8 +132,10 @@ std::unique_ptr<const TypeBuilder::Type> TypeBuilder::build() const {
                                      ? std::max(plan_->fixed_bytes, kMinimumObjectBytes)
                                      : plan_->fixed_bytes);
   descriptor.alignment = plan_->align16 ? 16 : kObjectGranule;
-  descriptor.size_class = detail::size_class_of(descriptor.fixed_bytes, descriptor.alignment);
   descriptor.items = plan_->items;
+  if (descriptor.items == TypeDescriptor::Items::kNone) {
+    descriptor.size_class = detail::size_class_of(descriptor.fixed_bytes, descriptor.alignment);
+  }
   descriptor.item_bytes = static_cast<std::uint32_t>(plan_->item_bytes);
   descriptor.length_offset = static_cast<std::uint32_t>(plan_->length_offset);
   descriptor.reference_offsets = type->offsets_.data();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "fallow/errors.h"
 #include "platform/clock.h"
 #include "platform/futex.h"
 #include "platform/thread_id.h"
@@ -37,101 +36,60 @@ World::World(std::uint64_t stop_warning_ns, StuckReport report)
       stop_warning_ns_(stop_warning_ns),
       report_(std::move(report)) {}
 
-void World::attach(MutatorState* state) {
+void World::add(MutatorState* state) {
   Lock lock(mutex_);
   while (stop_requested()) wait_until_resumed(lock);
   mutators_.push_back(state);
   count_.store(mutators_.size(), std::memory_order_relaxed);
-  state->status = MutatorState::Status::kRunning;
-  running_.fetch_add(1);
 }
 
-void World::detach(MutatorState* state, const std::function<void()>& hand_over) noexcept {
+void World::remove(MutatorState* state, const std::function<void()>& hand_over) noexcept {
   Lock lock(mutex_);
   // The collector reads the list without the lock, and walks this mutator's slots.
-  if (stop_requested() && state->status == MutatorState::Status::kRunning) {
-    state->status = MutatorState::Status::kStopped;
-    not_running_any_more();
-  }
   while (stop_requested()) wait_until_resumed(lock);
   hand_over();
-  if (state->status == MutatorState::Status::kRunning) not_running_any_more();
   mutators_.erase(std::find(mutators_.begin(), mutators_.end(), state));
   count_.store(mutators_.size(), std::memory_order_relaxed);
 }
 
-void World::park(MutatorState* state) {
-  const Lock lock(mutex_);
-  if (state->status == MutatorState::Status::kParked) {
-    throw UsageError("fallow: the mutator '" + state->name + "' is parked already");
-  }
-  state->status = MutatorState::Status::kParked;
-  not_running_any_more();
-}
-
-void World::unpark(MutatorState* state) noexcept {
+void World::enter(MutatorState* state) noexcept {
   Lock lock(mutex_);
   while (stop_requested()) wait_until_resumed(lock);
   state->status = MutatorState::Status::kRunning;
   running_.fetch_add(1);
 }
 
-bool World::stop(MutatorState* self, std::uint64_t* waited_ns) {
+void World::leave(MutatorState* state, MutatorState::Status status) noexcept {
+  const Lock lock(mutex_);
+  state->status = status;
+  if (running_.fetch_sub(1) == 1 && stop_requested()) platform::futex_wake_all(running_);
+}
+
+bool World::stop(std::uint32_t since, std::uint64_t* waited_ns) {
   Lock lock(mutex_);
-  if (stop_requested()) {
-    if (self != nullptr) {
-      self->status = MutatorState::Status::kStopped;
-      not_running_any_more();
-    }
+  if (stop_requested() || resume_count() != since) {
     while (stop_requested()) wait_until_resumed(lock);
-    if (self != nullptr) {
-      self->status = MutatorState::Status::kRunning;
-      running_.fetch_add(1);
-    }
     return false;
   }
   const std::uint64_t started = platform::monotonic_ns();
   stop_requested_.store(true, std::memory_order_seq_cst);
-  if (self != nullptr) {
-    self->status = MutatorState::Status::kStopped;
-    not_running_any_more();
-  }
   for (MutatorState* const state : mutators_) {
     if (state->status != MutatorState::Status::kRunning) continue;
     MutatorAccess::limit(*state->mutator).store(0, std::memory_order_seq_cst);
   }
+  *waited_ns = 0;
   if (running_.load(std::memory_order_acquire) != 0) {
     wait_until_quiet(lock, started);
     *waited_ns = platform::monotonic_ns() - started;
-  } else {
-    *waited_ns = 0;
   }
   return true;
 }
 
-void World::resume(MutatorState* self) noexcept {
+void World::resume() noexcept {
   const Lock lock(mutex_);
-  if (self != nullptr) {
-    self->status = MutatorState::Status::kRunning;
-    running_.fetch_add(1);
-  }
   stop_requested_.store(false, std::memory_order_seq_cst);
   resumes_.fetch_add(1);
   if (waiters_ != 0) platform::futex_wake_all(resumes_);
-}
-
-void World::safepoint(MutatorState* state) noexcept {
-  Lock lock(mutex_);
-  if (!stop_requested()) return;
-  state->status = MutatorState::Status::kStopped;
-  not_running_any_more();
-  while (stop_requested()) wait_until_resumed(lock);
-  state->status = MutatorState::Status::kRunning;
-  running_.fetch_add(1);
-}
-
-void World::not_running_any_more() noexcept {
-  if (running_.fetch_sub(1) == 1 && stop_requested()) platform::futex_wake_all(running_);
 }
 
 void World::wait_until_resumed(Lock& lock) noexcept {

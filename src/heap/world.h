@@ -24,23 +24,26 @@ class World {
 
   World(std::uint64_t stop_warning_ns, StuckReport report);
 
-  /// Adds a mutator as running. Waits while the world is stopped.
-  void attach(MutatorState* state);
-  /// Removes it; before that, calls `hand_over` while no collection runs.
-  void detach(MutatorState* state, const std::function<void()>& hand_over) noexcept;
+  /// Adds a mutator that does not run yet. Waits while the world is stopped.
+  void add(MutatorState* state);
+  /// Removes a mutator that does not run; before that, calls `hand_over` while no collection runs.
+  void remove(MutatorState* state, const std::function<void()>& hand_over) noexcept;
 
-  /// Throws UsageError if it is parked already.
-  void park(MutatorState* state);
-  void unpark(MutatorState* state) noexcept;
+  /// A mutator begins to run. Waits while the world is stopped.
+  void enter(MutatorState* state) noexcept;
+  /// A running mutator becomes `status`, which is another one: collections do not wait for it.
+  void leave(MutatorState* state, MutatorState::Status status) noexcept;
 
-  /// Stops all mutators but `self` (which may be null: a thread without a running mutator). False
-  /// when another thread stopped the world first: then its collection is over at the return, and
-  /// nothing is stopped. Sets `waited_ns` to the time until the last one stopped.
-  bool stop(MutatorState* self, std::uint64_t* waited_ns);
-  void resume(MutatorState* self) noexcept;
+  /// Stops all mutators; the calling thread has none that runs. False when another thread stopped
+  /// the world since resume_count() was `since`: then it runs again at the return. Sets `waited_ns`
+  /// to the time until the last mutator stopped.
+  bool stop(std::uint32_t since, std::uint64_t* waited_ns);
+  void resume() noexcept;
+  /// Cannot change while the calling thread has a running mutator here.
+  [[nodiscard]] std::uint32_t resume_count() const noexcept {
+    return resumes_.load(std::memory_order_acquire);
+  }
 
-  /// A running mutator obeys a stop request: waits until the world is resumed.
-  void safepoint(MutatorState* state) noexcept;
   [[nodiscard]] bool stop_requested() const noexcept {
     return stop_requested_.load(std::memory_order_seq_cst);
   }
@@ -63,7 +66,6 @@ class World {
 
   void wait_until_resumed(Lock& lock) noexcept;
   void wait_until_quiet(Lock& lock, std::uint64_t started_ns);
-  void not_running_any_more() noexcept;
   void report_stuck(std::uint64_t waited_ns);
 
   platform::RankedMutex mutex_;

@@ -24,7 +24,9 @@ enum class LockRank : int {
   kLargeSpace = 60,       // large objects
   kAddressSpace = 65,     // the reserved range that all heaps share
   kGlobals = 70,          // global roots
+  kOrphans = 75,          // what threads without a mutator have recorded
   kListeners = 80,        // event listeners
+  kEvents = 85,           // events that listeners have not been told yet
   kLog = 90,              // the log; innermost, since anything may be logged anywhere
 };
 

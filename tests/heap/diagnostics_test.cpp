@@ -43,11 +43,11 @@ TEST(Zeal, IsPacedWhenMuchIsAlive) {
   options.zeal = 1;
   TestHeap test(options);
   // Without pacing this would be a quarter of a million collections of an ever larger heap.
-  const std::size_t length = scaled(250'000);
-  const Local<Node> list(test.mutator, make_list(test.mutator, length));
-  EXPECT_EQ(check_list(list), length);
+  constexpr std::size_t kLength = 250'000;
+  const Local<Node> list(test.mutator, make_list(test.mutator, kLength));
+  EXPECT_EQ(check_list(list), kLength);
   EXPECT_GT(test.heap.statistics().full_collections, 1U);
-  EXPECT_LT(test.heap.statistics().full_collections, length / 100);
+  EXPECT_LT(test.heap.statistics().full_collections, kLength / 100);
 }
 
 TEST(Zeal, TheSeedDeterminesTheSchedule) {

@@ -1,10 +1,12 @@
 // Several heaps in one process, one after the other and side by side.
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "platform/resident.h"
+#include "tests/heap/child_process.h"
 #include "tests/heap/test_support.h"
 
 namespace fallow::test {
@@ -53,6 +55,82 @@ TEST(SeveralHeaps, StopOnlyTheirOwnMutators) {
     }
   }).join();
   EXPECT_EQ(address_of(node.get()), address);
+}
+
+/// Allocates and collects in turn in two heaps that other threads use as well.
+void work_in_both(Heap& first, Heap& second, std::uint64_t seed, int rounds) {
+  Mutator mutators[] = {Mutator(first), Mutator(second)};
+  Local<Node> lists[] = {Local<Node>(mutators[0]), Local<Node>(mutators[1])};
+  std::uint64_t lengths[] = {0, 0};
+  for (int i = 0; i < rounds; ++i) {
+    const std::uint64_t decision = scramble(seed + static_cast<std::uint64_t>(i));
+    const std::size_t k = decision % 2;
+    const Ref<Node> node = make<Node>(mutators[k], lengths[k]++);
+    node->right = lists[k];
+    lists[k] = node;
+    if (decision / 2 % 64 == 0) mutators[1 - k].heap().collect_minor();
+    if (decision / 2 % 512 == 1) mutators[k].heap().collect();
+    if (decision / 2 % 64 == 2) const Parked parked(mutators[k]);
+    if (decision / 2 % 64 == 3) const Mutator third(second);
+    if (decision / 2 % 64 == 4) const Heap own(with_nursery(4 * kKiB));
+    make_garbage(mutators[1 - k], 2 * kKiB);
+  }
+  for (std::size_t k = 0; k < 2; ++k) EXPECT_EQ(check_list(lists[k]), lengths[k]);
+}
+
+TEST(SeveralHeapsThreads, TwoHeapsOfTheSameThreads) {
+  const Watchdog watchdog;
+  Heap older(with_nursery(64 * kKiB));
+  Heap younger(with_nursery(64 * kKiB));
+  const auto rounds = static_cast<int>(scaled(4000));
+  std::vector<std::thread> threads;
+  threads.emplace_back([&] { work_in_both(older, younger, 1, rounds); });
+  threads.emplace_back([&] { work_in_both(younger, older, 2, rounds); });
+  threads.emplace_back([&] { work_in_both(older, younger, 3, rounds); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(expect_sound(older).complaints.empty());
+  EXPECT_TRUE(expect_sound(younger).complaints.empty());
+}
+
+TEST(SeveralHeapsThreads, ForkBesideTwoHeapsOfTheSameThreads) {
+  const Watchdog watchdog;
+  Heap older(with_nursery(64 * kKiB));
+  Heap younger(with_nursery(64 * kKiB));
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    threads.emplace_back([&, i] {
+      while (!done) work_in_both(i == 0 ? older : younger, i == 0 ? younger : older, i, 100);
+    });
+  }
+  {
+    // Created in the other order: the fork stops the heaps in the order of their creation.
+    Mutator mine[] = {Mutator(younger), Mutator(older)};
+    const Local<Node> lists[] = {Local<Node>(mine[0], make_list(mine[0], 100)),
+                                 Local<Node>(mine[1], make_list(mine[1], 100))};
+    for (std::size_t i = 0; i < scaled(200); ++i) {
+      EXPECT_EQ(run_in_child([&] {
+                  mine[0].heap().collect();
+                  make_list(mine[1], 1000);
+                  return check_list(lists[0]) == 100 && check_list(lists[1]) == 100 ? 0 : 1;
+                }),
+                "exit 0");
+      mine[i % 2].poll();
+    }
+  }
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(SeveralHeaps, TwoMutatorsOfOneThreadInOneHeap) {
+  const Watchdog watchdog;
+  TestHeap test(with_nursery(64 * kKiB));
+  Mutator second(test.heap);
+  const Local<Node> first_list(test.mutator, make_list(test.mutator, 3000));
+  const Local<Node> second_list(second, make_list(second, 3000));
+  test.heap.collect();
+  EXPECT_EQ(check_list(first_list), 3000U);
+  EXPECT_EQ(check_list(second_list), 3000U);
 }
 
 TEST(SeveralHeaps, WorkInParallel) {
