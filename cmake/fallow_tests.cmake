@@ -28,6 +28,13 @@ function(fallow_test_folder folder)
                                                "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${target} PRIVATE fallow ${ARGN} rapidcheck_gtest GTest::gtest
                                           GTest::gtest_main)
+  # GoogleTest's header costs more than most tests.
+  set(shared_header "${PROJECT_SOURCE_DIR}/tests/${folder}/test_support.h")
+  if(EXISTS "${shared_header}")
+    target_precompile_headers(${target} PRIVATE "${shared_header}")
+  else()
+    target_precompile_headers(${target} PRIVATE <gtest/gtest.h> <string> <vector>)
+  endif()
   gtest_discover_tests(
     ${target}
     DISCOVERY_MODE PRE_TEST
@@ -41,7 +48,7 @@ function(fallow_test_folder folder)
     DISCOVERY_TIMEOUT 60
     TEST_PREFIX "${folder}."
     TEST_FILTER "*Threads*"
-    PROPERTIES LABELS "${folder}.threads" TIMEOUT 300)
+    PROPERTIES LABELS "${folder}.threads" PROCESSORS 2 TIMEOUT 300)
 endfunction()
 
 foreach(layer IN LISTS fallow_layers)

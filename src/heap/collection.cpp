@@ -115,12 +115,16 @@ void HeapCore::visit_roots() {
     for (RootProvider* const provider : state->providers) provider->visit_roots(visitor);
     everything = everything || state->remembered.everything();
   }
-  for (MutatorState* const state : world_.mutators()) minor_.visit_remembered(state->remembered);
-  with_orphans([&](RememberedSet& set, PushBuffer<Object*>&) {
-    everything = everything || set.everything();
-    minor_.visit_remembered(set);
-    set.clear();
-  });
+  {
+    // Recorded slots may be those of Globals, which a thread without a mutator may end meanwhile.
+    const std::scoped_lock lock(globals_.mutex());
+    for (MutatorState* const state : world_.mutators()) minor_.visit_remembered(state->remembered);
+    with_orphans([&](RememberedSet& set, PushBuffer<Object*>&) {
+      everything = everything || set.everything();
+      minor_.visit_remembered(set);
+      set.clear();
+    });
+  }
   if (!everything) return;
   // Dead objects that are not swept yet may hold anything; get rid of them first.
   while (full_.sweep_some(std::numeric_limits<std::size_t>::max())) {
