@@ -85,7 +85,7 @@ bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
           rearm(state);
           throw_out_of_memory(bytes, full_collections, taken == Taken::kNoMemory);
         }
-        if (collect(Kind::kFull)) ++full_collections;
+        if (collect(Kind::kLastResort)) ++full_collections;
         break;
     }
   }
@@ -131,7 +131,7 @@ std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) 
       rearm(state);
       throw_out_of_memory(bytes, full_collections, fits_hard_limit(span));
     }
-    if (collect(Kind::kFull)) ++full_collections;
+    if (collect(Kind::kLastResort)) ++full_collections;
   }
 }
 

@@ -66,9 +66,9 @@ void HeapCore::collect_stopped(Kind kind) {
   CollectionEvents events{};
   events.minor = minor_collection();
   last_work_bytes_.store(events.minor.surviving_bytes, std::memory_order_relaxed);
-  if (kind == Kind::kFull || used_bytes() >= growth_.threshold()) {
+  if (kind != Kind::kMinor || used_bytes() >= growth_.threshold()) {
     events.has_full = true;
-    events.full = full_collection(kind == Kind::kFull);
+    events.full = full_collection(kind);
     last_work_bytes_.fetch_add(events.full.used_bytes_after, std::memory_order_relaxed);
   }
   listeners_.note(events);
@@ -145,7 +145,7 @@ void HeapCore::reset_mutators() {
   nursery_.reset(retained);
 }
 
-FullEvent HeapCore::full_collection(bool sweep_now) {
+FullEvent HeapCore::full_collection(Kind kind) {
   const Stopwatch watch;
   FullEvent event{};
   event.used_bytes_before = used_bytes();
@@ -174,10 +174,10 @@ FullEvent HeapCore::full_collection(bool sweep_now) {
   const std::size_t chunks_before = old_.committed_bytes() / kChunkBytes;
   // Large objects are few: they are freed here, and the threshold knows what is left.
   while (!large_.is_swept()) large_.sweep_some(kSweepQuantum, old_.live_color());
-  if (sweep_now) {
+  if (kind != Kind::kMinor) {
     while (full_.sweep_some(kSweepQuantum)) {
     }
-    old_.give_back(nursery_.bytes());
+    old_.give_back(kind == Kind::kLastResort ? 0 : nursery_.bytes());
     space_.decommit_free_pages();
   }
   growth_.collected(used_bytes());

@@ -50,7 +50,11 @@ class HeapCore {
   Nursery::Range take_piece(MutatorState& state, std::size_t bytes, std::size_t at_most);
 
   // Collections (collection.cpp).
-  enum class Kind : std::uint8_t { kMinor, kFull };
+  enum class Kind : std::uint8_t {
+    kMinor,
+    kFull,
+    kLastResort  ///< a full one that gives all free memory back, for an allocation about to fail
+  };
   /// Runs a collection of the kind, and a full one too when the growth rule asks for it. False when
   /// another thread collected first, and nothing was done.
   bool collect(Kind kind);
@@ -143,7 +147,7 @@ class HeapCore {
   MinorEvent minor_collection();
   void visit_roots();
   void reset_mutators();
-  FullEvent full_collection(bool sweep_now);
+  FullEvent full_collection(Kind kind);
   void shade_roots();
   void shade_overwritten();
   void mark_to_the_end();

@@ -35,12 +35,12 @@ std::size_t kill_other_colors(std::uint8_t* marks, MarkColor live) noexcept {
 /// Blocks that objects of so many bytes fill. Rounding up to a cell wastes at most 1/8, the tail of
 /// a block at most one cell of 8 KiB.
 constexpr std::size_t full_blocks_for(std::size_t bytes) noexcept {
-  return (bytes + bytes / 4) / kBlockBytes + 1;
+  return (bytes + bytes / 4 + kBlockBytes - 1) / kBlockBytes;
 }
 
 /// The same, if every size class opens a block.
 constexpr std::size_t blocks_for(std::size_t bytes) noexcept {
-  return full_blocks_for(bytes) + kSizeClassCount;
+  return bytes == 0 ? 0 : full_blocks_for(bytes) + kSizeClassCount;
 }
 
 }  // namespace

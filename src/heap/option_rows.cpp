@@ -101,7 +101,7 @@ constexpr Member kMembers[] = {
 static_assert(std::size(kMembers) == std::size(kRows));
 
 /// Young space and the first blocks must fit below a hard limit.
-constexpr std::size_t kNurseryPartOfLimit = 4;
+constexpr std::size_t kNurseryPartOfLimit = 8;
 constexpr std::size_t kSmallestFloor = std::size_t{16} << 20;
 constexpr std::size_t kPage = 4096;
 

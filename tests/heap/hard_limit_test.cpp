@@ -45,6 +45,19 @@ void expect_facts(const OutOfMemory::Facts& facts, const HeapOptions& options,
   EXPECT_FALSE(facts.operating_system_refused);
 }
 
+TEST(HardLimit, MemoryKeptForTheNurseryGoesToAnAllocationThatNeedsIt) {
+  TestHeap test(with_limit(16 * kMiB, 2 * kMiB));
+  make_list(test.mutator, 100'000);
+  test.heap.collect();
+  // An explicit collection keeps room for the next nursery …
+  EXPECT_GT(test.heap.statistics().committed, 16 * kMiB - 9 * kMiB);
+  // … but this fits only without it.
+  const Local<Bytes> large(test.mutator, make_values<Bytes>(test.mutator, 9 * kMiB));
+  fill_pattern(*large, 1);
+  EXPECT_TRUE(has_pattern(*large, 1));
+  EXPECT_LE(test.heap.statistics().committed, 16 * kMiB);
+}
+
 TEST(HardLimit, SmallObjectsFailAndTheHeapGoesOn) {
   const Watchdog watchdog;
   for (const std::size_t nursery : {4 * kKiB, 64 * kKiB, 1 * kMiB, 4 * kMiB}) {
