@@ -11,9 +11,9 @@
 #include "bench/benchmark.h"
 #include "bench/callgrind.h"
 #include "bench/machine.h"
-#include "bench/progress.h"
 #include "bench/report.h"
 #include "bench/runner.h"
+#include "bench/terminal_line.h"
 
 namespace fallow::bench {
 
@@ -72,11 +72,15 @@ int run_work(const std::vector<Row>& rows, const Request& request) {
   return 0;
 }
 
+void show_row(TerminalLine& line, std::size_t done, std::size_t all, const std::string& row) {
+  line.write(fmt::format("{}/{} {}", done + 1, all, row));
+}
+
 void count_instructions(const Benchmark& benchmark, const std::vector<Row>& rows,
-                        std::vector<Measured>& measured, ProgressLine& progress) {
+                        std::vector<Measured>& measured, TerminalLine& progress) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!is_countable(rows[i])) continue;
-    progress.show(i, rows.size(), rows[i].name + " (callgrind)");
+    show_row(progress, i, rows.size(), rows[i].name + " (callgrind)");
     const double count = instructions_per_object(benchmark.name, rows[i].name);
     measured[i].figures.push_back({"instructions_per_object", count, count, count});
   }
@@ -104,10 +108,10 @@ int run_benchmark(const Benchmark& benchmark, const Request& request) {
   const std::vector<Row> rows = benchmark.rows(options);
   if (!request.work.empty()) return run_work(rows, request);
   check(benchmark, rows, options);
-  ProgressLine progress;
+  TerminalLine progress;
   std::vector<Measured> measured =
       measure(rows, options.runs, [&](std::size_t done, std::size_t all, const std::string& row) {
-        progress.show(done, all, row);
+        show_row(progress, done, all, row);
       });
   if (options.callgrind) count_instructions(benchmark, rows, measured, progress);
   progress.clear();

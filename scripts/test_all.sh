@@ -86,7 +86,8 @@ section "source tree: format, includes, links" run_tests release -L repository -
 if [[ "${1:-}" == quick ]]; then
   finish
 fi
-# The sanitized builds are checked builds too, so the debug preset would find nothing more.
+# The sanitized builds are checked builds too and stand in for the debug preset, which would repeat
+# most of them. What they leave out (the tool, tests of memory refusal) runs unchecked only.
 section "checked, address and undefined-behaviour sanitizers" build_and_test asan
 section "checked, thread sanitizer, clang" build_and_test tsan
 section "clang: build without warnings, machine code and compile failure tests" \

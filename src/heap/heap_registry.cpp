@@ -35,21 +35,16 @@ void prepare() {
   AddressSpace::instance().mutex().native().lock();
 }
 
-void parent() {
+void end_fork(void (HeapCore::*after_fork)() noexcept) {
   AddressSpace::instance().mutex().native().unlock();
-  for (HeapCore* const core : registry().heaps) core->parent_after_fork();
+  for (HeapCore* const core : registry().heaps) (core->*after_fork)();
   for (HeapCore* const core : registry().heaps) core->world().resume();
   registry().mutex.native().unlock();
   t_absence.reset();
 }
 
-void child() {
-  AddressSpace::instance().mutex().native().unlock();
-  for (HeapCore* const core : registry().heaps) core->child_after_fork();
-  for (HeapCore* const core : registry().heaps) core->world().resume();
-  registry().mutex.native().unlock();
-  t_absence.reset();
-}
+void parent() { end_fork(&HeapCore::parent_after_fork); }
+void child() { end_fork(&HeapCore::child_after_fork); }
 
 }  // namespace
 

@@ -5,14 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "bench/terminal_line.h"
+
 namespace fallow::tool {
 
 class Progress {
  public:
   Progress();
-  ~Progress() { clear(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
 
   // Shows a bar, at most some times a second. Cheap in between: one look at the clock.
   void show(std::string_view label, std::uint64_t done, std::uint64_t total);
@@ -21,13 +20,12 @@ class Progress {
   // Whether a call of show() would write now; saves preparing the text.
   [[nodiscard]] bool is_due() const;
   // Removes the line, for other output or at the end.
-  void clear();
+  void clear() { line_.clear(); }
 
  private:
   void write(std::string_view line);
 
-  bool active_;
-  bool visible_ = false;
+  bench::TerminalLine line_;
   std::uint64_t next_ns_;
 };
 
