@@ -13,7 +13,8 @@ class Error : public std::runtime_error {
 };
 
 /// The heap cannot satisfy an allocation, even after a full collection. The heap stays usable and
-/// verifiable: nothing was allocated.
+/// verifiable: nothing was allocated. Carries its text in itself, since there may be no memory for
+/// one elsewhere.
 class OutOfMemory : public Error {
  public:
   struct Facts {
@@ -26,9 +27,11 @@ class OutOfMemory : public Error {
   };
   explicit OutOfMemory(const Facts& facts);
   [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
+  [[nodiscard]] const char* what() const noexcept override { return text_; }
 
  private:
   Facts facts_;
+  char text_[256];
 };
 
 /// An array length or object size that no heap could hold (overflow, near SIZE_MAX, negative cast

@@ -81,7 +81,7 @@ std::uintptr_t AddressSpace::acquire_nursery(std::size_t bytes, HeapCore* owner)
   const std::uintptr_t start = nurseries_.allocate(bytes);
   if (start == 0) return 0;
   if (!platform::commit(reinterpret_cast<void*>(start), bytes)) {
-    nurseries_.release(start, bytes);
+    nurseries_.release(start);
     return 0;
   }
   for (std::uintptr_t at = start; at < start + bytes; at += kRegionGranule) {
@@ -97,7 +97,7 @@ void AddressSpace::release_nursery(std::uintptr_t start, std::size_t bytes) noex
   for (std::uintptr_t at = start; at < start + bytes; at += kRegionGranule) {
     owners_[(at - g_barrier_range.base) / kRegionGranule].store(nullptr, std::memory_order_relaxed);
   }
-  nurseries_.release(start, bytes);
+  nurseries_.release(start);
 }
 
 HeapCore* AddressSpace::nursery_owner(const void* address) const noexcept {
@@ -120,7 +120,7 @@ std::uintptr_t AddressSpace::acquire_chunk() {
   const std::uintptr_t chunk = chunks_.allocate(kChunkBytes);
   if (chunk == 0) return 0;
   if (!commit_until(chunks_committed_, chunk + kChunkBytes, chunk_base_ + chunk_span_)) {
-    chunks_.release(chunk, kChunkBytes);
+    chunks_.release(chunk);
     return 0;
   }
   return chunk;
@@ -130,7 +130,7 @@ void AddressSpace::release_chunk(std::uintptr_t chunk) noexcept {
   const std::scoped_lock lock(mutex_);
   platform::unpoison(reinterpret_cast<void*>(chunk), kChunkBytes);
   platform::decommit(reinterpret_cast<void*>(chunk), kChunkBytes);
-  chunks_.release(chunk, kChunkBytes);
+  chunks_.release(chunk);
 }
 
 std::uintptr_t AddressSpace::acquire_pages(std::size_t bytes) {
@@ -139,15 +139,15 @@ std::uintptr_t AddressSpace::acquire_pages(std::size_t bytes) {
   if (start == 0) return 0;
   const std::uintptr_t end = start + pages_.round_up(bytes);
   if (!commit_until(pages_committed_, end, large_base_ + large_span_)) {
-    pages_.release(start, bytes);
+    pages_.release(start);
     return 0;
   }
   return start;
 }
 
-void AddressSpace::release_pages(std::uintptr_t start, std::size_t bytes) noexcept {
+void AddressSpace::release_pages(std::uintptr_t start) noexcept {
   const std::scoped_lock lock(mutex_);
-  pages_.release(start, bytes);
+  pages_.release(start);
 }
 
 void AddressSpace::decommit_free_pages() noexcept {

@@ -41,7 +41,7 @@ class AddressSpace {
 
   /// Committed pages with unspecified contents; 0 when refused.
   std::uintptr_t acquire_pages(std::size_t bytes);
-  void release_pages(std::uintptr_t start, std::size_t bytes) noexcept;
+  void release_pages(std::uintptr_t start) noexcept;
   /// Hands the memory of all free pages back to the system.
   void decommit_free_pages() noexcept;
   [[nodiscard]] std::size_t page_bytes() const noexcept { return pages_.granule(); }

@@ -61,7 +61,7 @@ void HeapCore::collect_now(Kind kind) {
   }
 }
 
-void HeapCore::collect_stopped(Kind kind) {
+void HeapCore::collect_stopped(Kind kind) noexcept {
   if (options_.verify) verify_or_die("before a collection");
   CollectionEvents events{};
   events.minor = minor_collection();
@@ -133,16 +133,15 @@ void HeapCore::visit_roots() {
   minor_.visit_all_old_objects();
 }
 
-void HeapCore::reset_mutators() {
-  std::vector<Nursery::Range> retained;
+void HeapCore::reset_mutators() noexcept {
   for (MutatorState* const state : world_.mutators()) {
     state->remembered.clear();
     state->chunk_end = kEmptyRange;
     MutatorAccess::free(*state->mutator) = kEmptyRange;
     MutatorAccess::limit(*state->mutator).store(kEmptyRange, std::memory_order_relaxed);
-    retained.insert(retained.end(), state->cursor_pieces.begin(), state->cursor_pieces.end());
+    for (const Nursery::Range& piece : state->cursor_pieces) nursery_.retain(piece);
   }
-  nursery_.reset(retained);
+  nursery_.reset();
 }
 
 FullEvent HeapCore::full_collection(Kind kind) {

@@ -1,27 +1,27 @@
 #include "fallow/errors.h"
 
+#include <cstdio>
+
 #include "fallow/array.h"
 #include "telemetry/size_parser.h"
 
 namespace fallow {
 
-namespace {
-
-std::string describe(const OutOfMemory::Facts& facts) {
-  std::string text = "fallow: out of memory: " + telemetry::format_bytes(facts.requested_bytes) +
-                     " requested, " + telemetry::format_bytes(facts.used_bytes) + " used, " +
-                     telemetry::format_bytes(facts.committed_bytes) + " committed, ";
-  if (facts.operating_system_refused) {
-    text += "the system refused more";
-  } else {
-    text += "the hard limit is " + telemetry::format_bytes(facts.hard_limit_bytes);
-  }
-  return text + "; after " + std::to_string(facts.full_collections) + " full collections";
+OutOfMemory::OutOfMemory(const Facts& facts) : Error(""), facts_(facts) {
+  // Sizes with a unit are so short that std::string keeps them without memory.
+  using telemetry::format_bytes;
+  const std::string requested = format_bytes(facts.requested_bytes);
+  const std::string used = format_bytes(facts.used_bytes);
+  const std::string committed = format_bytes(facts.committed_bytes);
+  const std::string limit = format_bytes(facts.hard_limit_bytes);
+  const bool refused = facts.operating_system_refused;
+  std::snprintf(text_, sizeof text_,
+                "fallow: out of memory: %s requested, %s used, %s committed, %s%s; after %zu full "
+                "collections",
+                requested.c_str(), used.c_str(), committed.c_str(),
+                refused ? "the system refused more" : "the hard limit is ",
+                refused ? "" : limit.c_str(), facts.full_collections);
 }
-
-}  // namespace
-
-OutOfMemory::OutOfMemory(const Facts& facts) : Error(describe(facts)), facts_(facts) {}
 
 SizeError::SizeError(std::size_t length, std::size_t item_bytes)
     : Error("fallow: no object can have " + std::to_string(length) + " items of " +

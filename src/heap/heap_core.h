@@ -143,10 +143,12 @@ class HeapCore {
 
   /// Stops the world for the calling thread, which is absent, after collections of others.
   void stop_world();
-  void collect_stopped(Kind kind);
+  /// A collection needs no memory from outside the heap, so that it cannot fail halfway: tables
+  /// that cannot grow make it do more work instead.
+  void collect_stopped(Kind kind) noexcept;
   MinorEvent minor_collection();
   void visit_roots();
-  void reset_mutators();
+  void reset_mutators() noexcept;
   FullEvent full_collection(Kind kind);
   void shade_roots();
   void shade_overwritten();

@@ -18,7 +18,7 @@ LargeSpace::~LargeSpace() {
       const std::size_t span = header->span_bytes;
       unlink(*list, header);
       platform::decommit(header, span);
-      space_.release_pages(reinterpret_cast<std::uintptr_t>(header), span);
+      space_.release_pages(reinterpret_cast<std::uintptr_t>(header));
     }
   }
 }
@@ -91,7 +91,7 @@ void LargeSpace::free(LargeHeader* header) noexcept {
   const std::size_t span = header->span_bytes;
   used_.fetch_sub(span, std::memory_order_relaxed);
   platform::poison(header, span);
-  space_.release_pages(reinterpret_cast<std::uintptr_t>(header), span);
+  space_.release_pages(reinterpret_cast<std::uintptr_t>(header));
 }
 
 }  // namespace fallow::detail

@@ -29,7 +29,8 @@ Nursery::Nursery(AddressSpace& space, HeapCore* owner, const Settings& settings)
       region_bytes_((settings.bytes + AddressSpace::kRegionGranule - 1) &
                     ~(AddressSpace::kRegionGranule - 1)),
       base_(space.acquire_nursery(region_bytes_ * settings.regions, owner)),
-      free_(settings.bytes / chunk_bytes_, true) {
+      free_(settings.bytes / chunk_bytes_, true),
+      retained_(free_.size(), false) {
   if (base_ == 0) {
     throw StartupError("fallow: the system refused " +
                        std::to_string(region_bytes_ * settings.regions) + " bytes for a nursery");
@@ -65,24 +66,31 @@ Nursery::Range Nursery::take(std::uintptr_t preferred) noexcept {
   return {begin, begin + chunk_bytes_};
 }
 
-void Nursery::reset(const std::vector<Range>& retained) {
-  std::vector<bool> keep(free_.size(), false);
-  for (const Range& range : retained) {
-    const std::size_t last = (range.end - 1 - region_begin(region_)) / chunk_bytes_;
-    for (std::size_t chunk = (range.begin - region_begin(region_)) / chunk_bytes_; chunk <= last;
-         ++chunk) {
-      keep[chunk] = true;
-    }
+void Nursery::retain(const Range& piece) noexcept {
+  const std::uintptr_t base = region_begin(region_);
+  const std::size_t last = (piece.end - 1 - base) / chunk_bytes_;
+  for (std::size_t chunk = (piece.begin - base) / chunk_bytes_; chunk <= last; ++chunk) {
+    retained_[chunk] = true;
   }
+  retains_any_ = true;
+}
+
+void Nursery::reset() noexcept {
   taken_ = 0;
   first_free_ = 0;
   for (std::size_t chunk = 0; chunk < free_.size(); ++chunk) {
-    if (!free_[chunk] && !keep[chunk]) retire(chunk, 1);
-    free_[chunk] = !keep[chunk];
-    if (keep[chunk]) ++taken_;
+    const bool keep = retained_[chunk];
+    if (keep) {
+      ++taken_;
+    } else if (!free_[chunk]) {
+      retire(chunk, 1);
+    }
+    free_[chunk] = !keep;
   }
   // Open cursors would have to move along.
-  if (settings_.regions > 1 && retained.empty()) rotate();
+  if (settings_.regions > 1 && !retains_any_) rotate();
+  if (retains_any_) retained_.assign(retained_.size(), false);
+  retains_any_ = false;
 }
 
 void Nursery::retire(std::size_t first_chunk, std::size_t chunks) const noexcept {

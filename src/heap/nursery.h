@@ -44,9 +44,10 @@ class Nursery {
   /// Bytes of the chunks in use. The caller holds mutex(), or all mutators are stopped.
   [[nodiscard]] std::size_t taken_bytes() const noexcept { return taken_ * chunk_bytes_; }
 
-  /// End of a minor collection: all chunks are free again but those that the `retained` ranges
-  /// (pieces of open cursors) touch. All mutators are stopped.
-  void reset(const std::vector<Range>& retained);
+  /// End of a minor collection: retain() for each piece of an open cursor, then reset() frees all
+  /// chunks but those that such pieces touch. All mutators are stopped.
+  void retain(const Range& piece) noexcept;
+  void reset() noexcept;
 
  private:
   [[nodiscard]] std::uintptr_t region_begin(std::size_t region) const noexcept {
@@ -63,6 +64,8 @@ class Nursery {
   std::uintptr_t base_;
   std::size_t region_ = 0;
   std::vector<bool> free_;
+  std::vector<bool> retained_;
+  bool retains_any_ = false;
   std::size_t first_free_ = 0;  ///< no chunk below is free
   std::size_t taken_ = 0;
 };

@@ -1,51 +1,63 @@
 #include "heap/span_allocator.h"
 
 #include <iterator>
+#include <new>
 
 namespace fallow::detail {
 
 SpanAllocator::SpanAllocator(std::uintptr_t base, std::size_t bytes, std::size_t granule)
     : granule_(granule) {
-  if (bytes >= granule) insert(base, bytes / granule * granule);
+  const std::size_t whole = bytes / granule * granule;
+  if (whole != 0 && !add_free(base, whole)) throw std::bad_alloc();
 }
 
-std::uintptr_t SpanAllocator::allocate(std::size_t bytes) {
+bool SpanAllocator::add_free(std::uintptr_t start, std::size_t bytes) noexcept {
+  auto span = spans_.end();
+  try {
+    span = spans_.emplace(start, Span{bytes, {}}).first;
+    free_.emplace(bytes, start);
+  } catch (const std::bad_alloc&) {
+    if (span != spans_.end()) spans_.erase(span);
+    return false;
+  }
+  return true;
+}
+
+std::uintptr_t SpanAllocator::allocate(std::size_t bytes) noexcept {
   const std::size_t wanted = round_up(bytes);
-  const auto fit = by_size_.lower_bound({wanted, 0});
-  if (fit == by_size_.end()) return 0;
+  const auto fit = free_.lower_bound({wanted, 0});
+  if (fit == free_.end()) return 0;
   const auto [found, start] = *fit;
-  erase(by_address_.find(start));
-  if (found > wanted) insert(start + wanted, found - wanted);
+  if (found > wanted && !add_free(start + wanted, found - wanted)) return 0;
+  Span& span = spans_.find(start)->second;
+  span.bytes = wanted;
+  span.entry = free_.extract(fit);
   return start;
 }
 
-void SpanAllocator::release(std::uintptr_t start, std::size_t bytes) {
-  bytes = round_up(bytes);
-  auto next = by_address_.lower_bound(start);
-  if (next != by_address_.end() && start + bytes == next->first) {
-    bytes += next->second;
-    const auto merged = next++;
-    erase(merged);
+void SpanAllocator::release(std::uintptr_t start) noexcept {
+  auto span = spans_.find(start);
+  auto entry = std::move(span->second.entry);
+  const auto next = std::next(span);
+  if (next != spans_.end() && next->second.is_free()) {
+    free_.erase({next->second.bytes, next->first});
+    join(span, next);
   }
-  if (next != by_address_.begin()) {
-    const auto before = std::prev(next);
-    if (before->first + before->second == start) {
-      start = before->first;
-      bytes += before->second;
-      erase(before);
+  if (span != spans_.begin()) {
+    const auto before = std::prev(span);
+    if (before->second.is_free()) {
+      free_.erase({before->second.bytes, before->first});
+      join(before, span);
+      span = before;
     }
   }
-  insert(start, bytes);
+  entry.value() = {span->second.bytes, span->first};
+  free_.insert(std::move(entry));
 }
 
-void SpanAllocator::insert(std::uintptr_t start, std::size_t bytes) {
-  by_address_.emplace(start, bytes);
-  by_size_.emplace(bytes, start);
-}
-
-void SpanAllocator::erase(std::map<std::uintptr_t, std::size_t>::iterator span) {
-  by_size_.erase({span->second, span->first});
-  by_address_.erase(span);
+void SpanAllocator::join(Spans::iterator first, Spans::iterator second) noexcept {
+  first->second.bytes += second->second.bytes;
+  spans_.erase(second);
 }
 
 }  // namespace fallow::detail

@@ -65,7 +65,7 @@ void World::leave(MutatorState* state, MutatorState::Status status) noexcept {
   if (running_.fetch_sub(1) == 1 && stop_requested()) platform::futex_wake_all(running_);
 }
 
-bool World::stop(std::uint32_t since, std::uint64_t* waited_ns) {
+bool World::stop(std::uint32_t since, std::uint64_t* waited_ns) noexcept {
   Lock lock(mutex_);
   if (stop_requested() || resume_count() != since) {
     while (stop_requested()) wait_until_resumed(lock);
@@ -104,7 +104,7 @@ void World::wait_until_resumed(Lock& lock) noexcept {
   --waiters_;
 }
 
-void World::wait_until_quiet(Lock& lock, std::uint64_t started_ns) {
+void World::wait_until_quiet(Lock& lock, std::uint64_t started_ns) noexcept {
   lock.unlock();
   const auto quiet = [&] { return running_.load(std::memory_order_acquire) == 0; };
   std::uint64_t warn_at = started_ns + stop_warning_ns_;
@@ -120,12 +120,14 @@ void World::wait_until_quiet(Lock& lock, std::uint64_t started_ns) {
   lock.lock();
 }
 
-void World::report_stuck(std::uint64_t waited_ns) {
-  std::vector<const MutatorState*> stuck;
+void World::report_stuck(std::uint64_t waited_ns) noexcept {
+  PushBuffer<const MutatorState*> stuck;
   {
     const Lock lock(mutex_);
     for (const MutatorState* const state : mutators_) {
-      if (state->status == MutatorState::Status::kRunning) stuck.push_back(state);
+      if (state->status != MutatorState::Status::kRunning) continue;
+      // Without memory for the list the next warning tries again.
+      if (!stuck.push(state)) break;
     }
   }
   // A stuck mutator cannot go away meanwhile: detaching waits for the stop to end.

@@ -37,7 +37,7 @@ class World {
   /// Stops all mutators; the calling thread has none that runs. False when another thread stopped
   /// the world since resume_count() was `since`: then it runs again at the return. Sets `waited_ns`
   /// to the time until the last mutator stopped.
-  bool stop(std::uint32_t since, std::uint64_t* waited_ns);
+  bool stop(std::uint32_t since, std::uint64_t* waited_ns) noexcept;
   void resume() noexcept;
   /// Cannot change while the calling thread has a running mutator here.
   [[nodiscard]] std::uint32_t resume_count() const noexcept {
@@ -65,8 +65,8 @@ class World {
   using Lock = std::unique_lock<platform::RankedMutex>;
 
   void wait_until_resumed(Lock& lock) noexcept;
-  void wait_until_quiet(Lock& lock, std::uint64_t started_ns);
-  void report_stuck(std::uint64_t waited_ns);
+  void wait_until_quiet(Lock& lock, std::uint64_t started_ns) noexcept;
+  void report_stuck(std::uint64_t waited_ns) noexcept;
 
   platform::RankedMutex mutex_;
   std::vector<MutatorState*> mutators_;

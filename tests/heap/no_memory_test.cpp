@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <fstream>
 
+#include "fallow/cursor.h"
+#include "fallow/errors.h"
 #include "platform/virtual_memory.h"
 #include "tests/heap/child_process.h"
+#include "tests/heap/refused_new.h"
 #include "tests/heap/test_support.h"
 
 namespace fallow::test {
@@ -108,6 +111,7 @@ TEST_F(NoMemoryForTables, MarkStack) {
     for (int round = 0; round < 2; ++round) {
       {
         const NoMemory no_memory;
+        const NewRefused not_even_a_little;
         test.heap.collect();
       }
       for (std::size_t i = 0; i < kLength; ++i) {
@@ -138,6 +142,7 @@ TEST_F(NoMemoryForTables, ManyYoungLargeObjects) {
     }
     {
       const NoMemory no_memory;
+      const NewRefused not_even_a_little;
       test.heap.collect_minor();
     }
     for (std::size_t i = 0; i < kLength; ++i) {
@@ -146,6 +151,57 @@ TEST_F(NoMemoryForTables, ManyYoungLargeObjects) {
     return test.heap.verify().complaints.empty() ? 0 : 2;
   };
   EXPECT_EQ(run_in_child(body), "exit 0");
+}
+
+// The collector goes on in the middle of its work: nobody is there to hand an exception to.
+TEST(RefusedNew, EveryPartOfACollectionDoesWithout) {
+  HeapOptions options = with_nursery(256 * kKiB);
+  options.verify = false;  // the verifier needs memory of its own
+  TestHeap test(options);
+  constexpr std::size_t kLarge = 64;
+  const Local<Array<Array<Node>>> large(test.mutator,
+                                        make_array<Array<Node>>(test.mutator, kLarge));
+  const Local<Node> list(test.mutator, make_list(test.mutator, 20'000));
+  const int refused = NewRefused::count();
+  for (int round = 0; round < 4; ++round) {
+    for (std::size_t i = 0; i < kLarge; ++i) {
+      const Local<Array<Node>> array(test.mutator, make_array<Node>(test.mutator, 1100 + i));
+      put(array, i, make<Node>(test.mutator, i));
+      large->set(i, array);
+    }
+    AllocationCursor cursor(test.mutator);
+    const Local<Node> last(test.mutator, cursor.make<Node>(~std::uint64_t{0}));
+    {
+      const NewRefused none;
+      test.heap.collect_minor();
+      // Every second large object dies, so that free spans neither merge nor stay whole.
+      for (std::size_t i = 0; i < kLarge; i += 2) large->set(i, nullptr);
+      test.heap.collect();
+    }
+    EXPECT_TRUE(last->intact(~std::uint64_t{0}));
+    for (std::size_t i = 1; i < kLarge; i += 2) EXPECT_TRUE(large->get(i)->get(i)->intact(i));
+  }
+  EXPECT_EQ(NewRefused::count(), refused);
+  EXPECT_EQ(check_list(list), 20'000U);
+  expect_sound(test.heap);
+}
+
+TEST(RefusedNew, LargeAllocationFailsWithTheFacts) {
+  TestHeap test(with_nursery(256 * kKiB));
+  const Local<Bytes> kept(test.mutator, make_values<Bytes>(test.mutator, 100 * kKiB));
+  std::size_t requested = 0;
+  {
+    const NewRefused none;
+    try {
+      make_values<Bytes>(test.mutator, 200 * kKiB);
+    } catch (const OutOfMemory& error) {
+      requested = error.facts().requested_bytes;
+    }
+  }
+  EXPECT_GE(requested, 200 * kKiB);
+  EXPECT_NE(make_values<Bytes>(test.mutator, 200 * kKiB), nullptr);
+  EXPECT_EQ(kept->length(), 100 * kKiB);
+  expect_sound(test.heap);
 }
 
 }  // namespace

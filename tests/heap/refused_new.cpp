@@ -1,0 +1,36 @@
+#include "tests/heap/refused_new.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace fallow::test {
+
+namespace {
+constinit std::atomic<int> g_refusing{0};
+constinit std::atomic<int> g_refused{0};
+
+void* allocate(std::size_t bytes) {
+  if (g_refusing.load() != 0) {
+    g_refused.fetch_add(1);
+    throw std::bad_alloc();
+  }
+  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+}  // namespace
+
+NewRefused::NewRefused() noexcept { g_refusing.fetch_add(1); }
+NewRefused::~NewRefused() { g_refusing.fetch_sub(1); }
+int NewRefused::count() noexcept { return g_refused.load(); }
+
+}  // namespace fallow::test
+
+void* operator new(std::size_t bytes) { return fallow::test::allocate(bytes); }
+void* operator new[](std::size_t bytes) { return fallow::test::allocate(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }

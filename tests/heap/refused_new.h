@@ -1,0 +1,18 @@
+// Memory refused to operator new, at will.
+#pragma once
+
+namespace fallow::test {
+
+/// While one exists, operator new throws std::bad_alloc in every thread of the test program.
+class NewRefused {
+ public:
+  NewRefused() noexcept;
+  ~NewRefused();
+  NewRefused(const NewRefused&) = delete;
+  NewRefused& operator=(const NewRefused&) = delete;
+
+  /// Calls that were refused since the start of the program.
+  static int count() noexcept;
+};
+
+}  // namespace fallow::test
