@@ -250,8 +250,7 @@ template <class... Ts>
   if constexpr (kChecked) check_mutator_use(mutator, "make_array");
   const std::size_t bytes = array_bytes(length, item_bytes, references);
   const std::uintptr_t start = MutatorAccess::free(mutator);
-  if (bytes > kMaxSmallBytes ||
-      start + bytes > MutatorAccess::limit(mutator).load(std::memory_order_relaxed)) [[unlikely]] {
+  if (bytes > kMaxSmallBytes || MutatorAccess::is_past_limit(mutator, start + bytes)) [[unlikely]] {
     if (bytes > kMaxObjectBytes) throw_size_error(length, item_bytes);
     return live.across(mutator, [&] {
       if constexpr (kChecked) return allocate_slow_at(mutator, bytes, kObjectGranule, at.where);

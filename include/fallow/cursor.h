@@ -9,7 +9,7 @@ namespace fallow {
 ///     AllocationCursor cursor(mutator);
 ///     for (…) previous = std::exchange(last, cursor.make<Node>(live(previous, last), …));
 ///
-/// The cursor takes a piece of the mutator's nursery (at most 64 KiB at a time) and gives the rest
+/// The cursor takes a piece of the mutator's nursery (at most 128 KiB at a time) and gives the rest
 /// back when it goes out of scope, or takes the next piece when it is used up; stop requests are
 /// served at those points, within some microseconds. Other allocations of the same mutator,
 /// collections included, may happen while it is open. Keep it on the stack of one function so that

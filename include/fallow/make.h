@@ -29,7 +29,7 @@ template <std::size_t Bytes, std::size_t Alignment, class... Ts>
   std::uintptr_t start = MutatorAccess::free(mutator);
   if constexpr (Alignment > kObjectGranule) start = (start + Alignment - 1) & ~(Alignment - 1);
   const std::uintptr_t next = start + Bytes;
-  if (next > MutatorAccess::limit(mutator).load(std::memory_order_relaxed)) [[unlikely]] {
+  if (MutatorAccess::is_past_limit(mutator, next)) [[unlikely]] {
     return live.across(mutator, [&] {
       if constexpr (kChecked) return allocate_slow_at(mutator, Bytes, Alignment, at.where);
       return allocate_slow(mutator, Bytes, Alignment);

@@ -43,7 +43,7 @@ class Mutator {
   /// Loops that do not allocate call it once in a while. May collect. A thread that does neither
   /// also delays fork() in other threads.
   void poll() {
-    if (free_ > limit_.load(std::memory_order_relaxed)) [[unlikely]]
+    if (is_past_limit(free_)) [[unlikely]]
       poll_slow();
   }
 
@@ -55,6 +55,16 @@ class Mutator {
   friend class Parked;
   template <class T>
   friend class Local;
+
+  /// Compares with the limit as it is in memory now, since other threads lower it.
+  [[gnu::always_inline]] bool is_past_limit(std::uintptr_t next) noexcept {
+    if constexpr (detail::kChecked) return next > limit_.load(std::memory_order_relaxed);
+    // Compilers keep atomic loads apart from the compare that uses them. This costs no instruction,
+    // and the plain load behind it can become an operand of the compare.
+    auto& limit = reinterpret_cast<std::uintptr_t&>(limit_);
+    asm volatile("" : "+m"(limit));
+    return next > limit;
+  }
 
   [[gnu::cold, gnu::noinline]] void poll_slow();
 
@@ -100,6 +110,9 @@ struct MutatorAt {
 struct MutatorAccess {
   static std::uintptr_t& free(Mutator& mutator) noexcept { return mutator.free_; }
   static std::atomic<std::uintptr_t>& limit(Mutator& mutator) noexcept { return mutator.limit_; }
+  [[gnu::always_inline]] static bool is_past_limit(Mutator& mutator, std::uintptr_t next) noexcept {
+    return mutator.is_past_limit(next);
+  }
   static Object**& slot_top(Mutator& mutator) noexcept { return mutator.slot_top_; }
   static Object**& slot_end(Mutator& mutator) noexcept { return mutator.slot_end_; }
   static HeapCore& core(Mutator& mutator) noexcept { return *mutator.core_; }

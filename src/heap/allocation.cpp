@@ -14,6 +14,8 @@ constexpr std::size_t kFullCollectionsBeforeFailure = 2;
 /// Minor collections that one allocation runs before it goes without the nursery: open cursors or
 /// more mutators than chunks can hold all of a tiny one.
 constexpr std::size_t kMinorCollectionsBeforeLarge = 3;
+/// What one of n mutators takes of the nursery at a time: at most this part of its n-th.
+constexpr std::size_t kTakesPerShare = 8;
 }  // namespace
 
 std::size_t young_large_limit(std::size_t nursery_bytes) noexcept {
@@ -95,15 +97,24 @@ bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
 HeapCore::Taken HeapCore::take_chunk(MutatorState& state) {
   const std::scoped_lock lock(nursery_.mutex());
   // Whatever of the nursery survives must find room in the old space, whatever its size classes.
-  const std::size_t outstanding = nursery_.taken_bytes() + nursery_.chunk_bytes();
+  std::size_t chunks = state.chunks_to_take;
+  const auto outstanding_with = [this](std::size_t more) {
+    return nursery_.taken_bytes() + more * nursery_.chunk_bytes();
+  };
+  if (old_.growth_for(outstanding_with(chunks)) != 0) chunks = 1;
+  const std::size_t outstanding = outstanding_with(chunks);
   const std::size_t growth = old_.growth_for(outstanding);
   if (growth != 0) {
     if (nursery_.taken_bytes() == nursery_.bytes()) return Taken::kNoneFree;
     if (!fits_hard_limit(growth)) return Taken::kOverLimit;
     if (!old_.reserve_for(outstanding)) return Taken::kNoMemory;
   }
-  const Nursery::Range chunk = nursery_.take(state.chunk_end);
+  const Nursery::Range chunk = nursery_.take(state.chunk_end, chunks);
   if (chunk.end == 0) return Taken::kNoneFree;
+  // A thread that allocates much comes here seldom: everything it meets here is cold by then.
+  const std::size_t share = nursery_.chunk_count() / (kTakesPerShare * world_.mutator_count());
+  state.chunks_to_take =
+      std::clamp(state.chunks_to_take * 2, std::size_t{1}, std::max(share, std::size_t{1}));
   allocated_.fetch_add(chunk.end - chunk.begin, std::memory_order_relaxed);
   // A neighbour of the chunk before simply extends it.
   if (chunk.begin != state.chunk_end) MutatorAccess::free(*state.mutator) = chunk.begin;
@@ -173,7 +184,7 @@ Nursery::Range HeapCore::take_piece(MutatorState& state, std::size_t bytes, std:
 namespace fallow {
 
 namespace {
-constexpr std::size_t kLargestPiece = std::size_t{64} << 10;
+constexpr std::size_t kLargestPiece = std::size_t{128} << 10;
 }  // namespace
 
 AllocationCursor::Piece AllocationCursor::refill(Mutator& mutator, std::uintptr_t free,

@@ -15,15 +15,28 @@ namespace {
 constexpr std::size_t kMarkQuantum = 4096;
 constexpr std::size_t kSweepQuantum = 64;
 
+/// After a minor collection below this the next one does without the CPU clock, whose two system
+/// calls would take longer than the work.
+constexpr std::uint64_t kWorthTheCpuClockNs = 20'000;
+
 /// Wall and CPU time of a stretch of work on this thread.
 class Stopwatch {
  public:
+  explicit Stopwatch(bool with_cpu_clock = true) noexcept
+      : with_cpu_clock_(with_cpu_clock),
+        cpu_(with_cpu_clock ? platform::thread_cpu_ns() : 0),
+        wall_(platform::monotonic_ns()) {}
   [[nodiscard]] std::uint64_t wall_ns() const noexcept { return platform::monotonic_ns() - wall_; }
-  [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return platform::thread_cpu_ns() - cpu_; }
+  /// Without the CPU clock the wall time, which is not less.
+  [[nodiscard]] std::uint64_t cpu_ns() const noexcept {
+    return with_cpu_clock_ ? platform::thread_cpu_ns() - cpu_ : wall_ns();
+  }
 
  private:
-  std::uint64_t wall_ = platform::monotonic_ns();
-  std::uint64_t cpu_ = platform::thread_cpu_ns();
+  bool with_cpu_clock_;
+  // In this order: the CPU clock is a system call, which is not part of the work.
+  std::uint64_t cpu_;
+  std::uint64_t wall_;
 };
 
 double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) * 1e-9; }
@@ -76,10 +89,10 @@ void HeapCore::collect_stopped(Kind kind) noexcept {
 }
 
 MinorEvent HeapCore::minor_collection() {
-  const Stopwatch watch;
+  const Stopwatch watch(last_minor_ns_ >= kWorthTheCpuClockNs);
   telemetry::LogSection log("gc-minor");
   MinorEvent event{};
-  event.nursery_bytes = nursery_.taken_bytes();
+  event.nursery_bytes = nursery_used_bytes();
   epoch_.fetch_add(1, std::memory_order_relaxed);
   {
     const telemetry::LogSection roots("gc-minor-walkroots");
@@ -96,6 +109,7 @@ MinorEvent HeapCore::minor_collection() {
   event.number = minor_count_.fetch_add(1, std::memory_order_relaxed) + 1;
   event.wall_ns = watch.wall_ns();
   event.cpu_ns = watch.cpu_ns();
+  last_minor_ns_ = event.wall_ns;
   minor_pauses_.wall.record(event.wall_ns);
   minor_pauses_.cpu.record(event.cpu_ns);
   log.line("minor collect, total memory used: %zu", event.used_bytes);
@@ -103,6 +117,14 @@ MinorEvent HeapCore::minor_collection() {
   log.line("total size of surviving objects: %zu", event.surviving_bytes);
   log.line("time taken: %f", seconds(event.wall_ns));
   return event;
+}
+
+std::size_t HeapCore::nursery_used_bytes() const noexcept {
+  std::size_t bytes = nursery_.taken_bytes();
+  for (const MutatorState* const state : world_.mutators()) {
+    bytes -= state->chunk_end - MutatorAccess::free(*state->mutator);
+  }
+  return bytes;
 }
 
 void HeapCore::visit_roots() {
@@ -137,6 +159,7 @@ void HeapCore::reset_mutators() noexcept {
   for (MutatorState* const state : world_.mutators()) {
     state->remembered.clear();
     state->chunk_end = kEmptyRange;
+    state->chunks_to_take = 1;
     MutatorAccess::free(*state->mutator) = kEmptyRange;
     MutatorAccess::limit(*state->mutator).store(kEmptyRange, std::memory_order_relaxed);
     for (const Nursery::Range& piece : state->cursor_pieces) nursery_.retain(piece);

@@ -147,6 +147,7 @@ class HeapCore {
   /// that cannot grow make it do more work instead.
   void collect_stopped(Kind kind) noexcept;
   MinorEvent minor_collection();
+  [[nodiscard]] std::size_t nursery_used_bytes() const noexcept;
   void visit_roots();
   void reset_mutators() noexcept;
   FullEvent full_collection(Kind kind);
@@ -175,6 +176,7 @@ class HeapCore {
 
   std::atomic<std::size_t> old_used_{0};
   std::size_t promoted_while_marking_ = 0;
+  std::uint64_t last_minor_ns_ = 0;
   std::atomic<std::uint64_t> epoch_{1};
   std::source_location collection_site_{};
 

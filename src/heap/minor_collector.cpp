@@ -1,5 +1,6 @@
 #include "heap/minor_collector.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "fallow/errors.h"
@@ -10,7 +11,7 @@ namespace fallow::detail {
 namespace {
 
 /// Slots of roots and arrays that wait on the stack at the same time.
-constexpr std::ptrdiff_t kSlice = 128;
+constexpr std::size_t kSlice = 128;
 
 using Pair [[gnu::vector_size(16), gnu::may_alias, gnu::aligned(8)]] = std::uint64_t;
 
@@ -42,11 +43,11 @@ MinorCollector::MinorCollector(const AddressSpace& space, OldSpace& old, LargeSp
       large_(large),
       base_(g_barrier_range.base),
       nursery_span_(g_barrier_range.nursery_span),
-      young_or_large_span_(space.young_or_large_span()),
-      stack_bytes_(nursery_bytes + static_cast<std::size_t>(kSlice) * sizeof(Object**)) {
+      large_span_(space.young_or_large_span() - nursery_span_),
+      stack_bytes_((nursery_bytes / sizeof(Object*) + kSlice) * sizeof(Pending)) {
   const std::size_t page = platform::page_size();
   stack_bytes_ = (stack_bytes_ + page - 1) / page * page;
-  stack_ = static_cast<Object***>(platform::reserve(stack_bytes_, 0));
+  stack_ = static_cast<Pending*>(platform::reserve(stack_bytes_, 0));
   if (stack_ == nullptr || !platform::commit(stack_, stack_bytes_)) {
     if (stack_ != nullptr) platform::release(stack_, stack_bytes_);
     throw StartupError("fallow: the system refused memory for the collector's stack");
@@ -58,27 +59,33 @@ MinorCollector::~MinorCollector() { platform::release(stack_, stack_bytes_); }
 
 [[gnu::always_inline]] inline Object* MinorCollector::copy_to_cell(Object* object,
                                                                    std::size_t bytes,
-                                                                   std::uint8_t size_class) {
-  Object* const copy = old_.allocate(size_class, result_.copied_bytes);
+                                                                   std::uint8_t size_class,
+                                                                   std::size_t& copied) {
+  Object* const copy = old_.allocate(size_class, copied);
   copy_object(copy, object, bytes);
   ObjectAccess::set_header(object,
                            reinterpret_cast<std::uintptr_t>(copy) | ObjectAccess::kForwardedBit);
   return copy;
 }
 
-[[gnu::always_inline]] inline Object*** MinorCollector::push_if_young(Object** slot,
-                                                                      Object*** top) {
-  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(*slot) - base_;
+[[gnu::always_inline]] inline MinorCollector::Pending* MinorCollector::push_if_young(Object** slot,
+                                                                                     Object* object,
+                                                                                     Pending* top) {
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(object) - base_;
+  // A branch, which the processor predicts: with a conditional top, each pop would wait for the
+  // compare before it.
   if (offset < nursery_span_) {
-    *top++ = slot;
-  } else if (offset < young_or_large_span_) [[unlikely]] {
-    reach_large(*slot);
+    *top++ = {slot, object};
+  } else if (offset - nursery_span_ < large_span_) [[unlikely]] {
+    reach_large(object);
   }
   return top;
 }
 
-[[gnu::always_inline]] inline Object*** MinorCollector::forward(Object** slot, Object*** top) {
-  Object* const object = *slot;
+[[gnu::always_inline]] inline MinorCollector::Pending* MinorCollector::forward(
+    const Pending& pending, Pending* top, std::size_t& copied) {
+  Object** const slot = pending.slot;
+  Object* const object = pending.object;
   const std::uintptr_t header = ObjectAccess::header(object);
   if ((header & ObjectAccess::kForwardedBit) != 0) [[unlikely]] {
     *slot = reinterpret_cast<Object*>(header & ~ObjectAccess::kForwardedBit);
@@ -89,19 +96,23 @@ MinorCollector::~MinorCollector() { platform::release(stack_, stack_bytes_); }
     *slot = copy_any(object, type, top);
     return top_;
   }
-  Object* const copy = copy_to_cell(object, type.fixed_bytes, type.size_class);
+  Object* const copy = copy_to_cell(object, type.fixed_bytes, type.size_class, copied);
   *slot = copy;
-  auto* const words = reinterpret_cast<Object**>(copy);
+  auto* const slots = reinterpret_cast<Object**>(copy);
+  // Read where they were, since the stores to the copy are still on their way.
+  auto* const values = reinterpret_cast<Object* const*>(object);
   for (std::uint64_t bits = type.reference_bitmap; bits != 0; bits &= bits - 1) {
-    top = push_if_young(&words[static_cast<unsigned>(__builtin_ctzll(bits))], top);
+    const auto word = static_cast<unsigned>(__builtin_ctzll(bits));
+    top = push_if_young(&slots[word], values[word], top);
   }
   return top;
 }
 
-Object* MinorCollector::copy_any(Object* object, const TypeDescriptor& type, Object*** top) {
+Object* MinorCollector::copy_any(Object* object, const TypeDescriptor& type, Pending* top) {
   const std::size_t bytes = object_size(object, type);
-  Object* const copy = copy_to_cell(object, bytes, size_class_of(bytes, type.alignment));
-  auto push = [&top, this](Object** slot) { top = push_if_young(slot, top); };
+  Object* const copy =
+      copy_to_cell(object, bytes, size_class_of(bytes, type.alignment), result_.copied_bytes);
+  auto push = [&top, this](Object** slot) { top = push_if_young(slot, *slot, top); };
   if (type.has_references) visit_references(copy, type, push);
   top_ = top;
   return copy;
@@ -111,24 +122,26 @@ void MinorCollector::copy_pending() {
   // Strictly the youngest slot first: the objects behind the references of an object were mostly
   // allocated in a row, and the processor fetches such a row ahead better than prefetches do
   // (docs/design/heap.md, copy order).
-  Object*** top = top_;
+  Pending* top = top_;
+  std::size_t copied = 0;
   while (top != stack_) {
-    Object** const slot = *--top;
-    top = forward(slot, top);
+    const Pending pending = *--top;
+    top = forward(pending, top, copied);
   }
   top_ = top;
+  result_.copied_bytes += copied;
 }
 
 void MinorCollector::visit(Object** slot) {
-  top_ = push_if_young(slot, top_);
+  top_ = push_if_young(slot, *slot, top_);
   copy_pending();
 }
 
 void MinorCollector::visit_slots(Object** begin, Object** end) {
   for (Object** first = begin; first != end;) {
-    Object** const last = end - first > kSlice ? first + kSlice : end;
-    Object*** top = top_;
-    while (first != last) top = push_if_young(first++, top);
+    Object** const last = first + std::min<std::size_t>(end - first, kSlice);
+    Pending* top = top_;
+    for (; first != last; ++first) top = push_if_young(first, *first, top);
     top_ = top;
     copy_pending();
   }

@@ -14,7 +14,7 @@ namespace fallow::detail {
 /// Copies what is alive in the nursery into the old space.
 ///
 /// Survivors are copied depth first (parents next to their children). Slots of copies wait on a
-/// stack whose worst case is reserved beforehand: one word for each word of the nursery.
+/// stack whose worst case is reserved beforehand: one entry for each word of the nursery.
 /// Cost: survivors, remembered slots and cards. Runs on one thread with all mutators stopped, so
 /// headers need no atomic operations. Memory for the survivors was reserved when the nursery was
 /// handed out.
@@ -43,14 +43,23 @@ class MinorCollector {
   Result finish();
 
  private:
-  // These three take and return the top of the stack, which loops keep in a register.
-  /// Copies the young object that `slot` refers to, unless that has happened; pushes the slots of
-  /// the copy.
-  Object*** forward(Object** slot, Object*** top);
-  Object*** push_if_young(Object** slot, Object*** top);
+  /// A slot and the young object that it refers to: with the object at hand, its header is fetched
+  /// before the slot's own store has gone through.
+  struct Pending {
+    Object** slot;
+    Object* object;
+  };
+
+  // These take and return the top of the stack, which loops keep in a register.
+  /// Copies the object, unless that has happened, and pushes the slots of the copy; adds its size
+  /// to `copied`.
+  Pending* forward(const Pending& pending, Pending* top, std::size_t& copied);
+  /// `slot` refers to `object`.
+  Pending* push_if_young(Object** slot, Object* object, Pending* top);
   /// A copy of an object of whatever kind; leaves the top in top_.
-  Object* copy_any(Object* object, const TypeDescriptor& type, Object*** top);
-  Object* copy_to_cell(Object* object, std::size_t bytes, std::uint8_t size_class);
+  Object* copy_any(Object* object, const TypeDescriptor& type, Pending* top);
+  Object* copy_to_cell(Object* object, std::size_t bytes, std::uint8_t size_class,
+                       std::size_t& copied);
   /// Empties the stack.
   void copy_pending();
   void reach_large(Object* object);
@@ -62,10 +71,10 @@ class MinorCollector {
   LargeSpace& large_;
   const std::uintptr_t base_;
   const std::uintptr_t nursery_span_;
-  const std::uintptr_t young_or_large_span_;
-  Object*** stack_ = nullptr;  ///< slots that refer to young objects
+  const std::uintptr_t large_span_;  ///< behind the nurseries
+  Pending* stack_ = nullptr;
   std::size_t stack_bytes_;
-  Object*** top_;
+  Pending* top_;
   PushBuffer<Object*> large_pending_;
   bool large_lost_ = false;  ///< no memory to note a reached large object: look at all of them
   Result result_;

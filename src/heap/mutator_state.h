@@ -34,6 +34,7 @@ struct MutatorState {
   Status status = Status::kStopped;  ///< written by its thread under the world's mutex
 
   std::uintptr_t chunk_end = kEmptyRange;  ///< real end of the nursery chunk; the limit may be less
+  std::size_t chunks_to_take = 1;          ///< at the next refill of the nursery chunk
   std::vector<Nursery::Range> cursor_pieces;  ///< held by open cursors
   RememberedSet remembered;
   PushBuffer<Object*> overwritten;  ///< old values to shade, while marking

@@ -51,7 +51,7 @@ Nursery::Nursery(AddressSpace& space, HeapCore* owner, const Settings& settings)
 
 Nursery::~Nursery() { space_.release_nursery(base_, region_bytes_ * settings_.regions); }
 
-Nursery::Range Nursery::take(std::uintptr_t preferred) noexcept {
+Nursery::Range Nursery::take(std::uintptr_t preferred, std::size_t at_most) noexcept {
   std::size_t chunk = (preferred - region_begin(region_)) / chunk_bytes_;
   const bool aligned = preferred % chunk_bytes_ == 0;
   if (preferred < region_begin(region_) || !aligned || chunk >= free_.size() || !free_[chunk]) {
@@ -59,11 +59,13 @@ Nursery::Range Nursery::take(std::uintptr_t preferred) noexcept {
     if (first_free_ == free_.size()) return {};
     chunk = first_free_;
   }
-  free_[chunk] = false;
-  ++taken_;
+  std::size_t end = chunk;
+  for (; end < free_.size() && free_[end] && end - chunk < at_most; ++end) free_[end] = false;
+  taken_ += end - chunk;
   const std::uintptr_t begin = region_begin(region_) + chunk * chunk_bytes_;
-  platform::unpoison(reinterpret_cast<void*>(begin), chunk_bytes_);
-  return {begin, begin + chunk_bytes_};
+  const std::size_t bytes = (end - chunk) * chunk_bytes_;
+  platform::unpoison(reinterpret_cast<void*>(begin), bytes);
+  return {begin, begin + bytes};
 }
 
 void Nursery::retain(const Range& piece) noexcept {

@@ -9,8 +9,8 @@
 
 namespace fallow::detail {
 
-/// The young space of one heap: a contiguous region cut into chunks that mutators take one at a
-/// time and bump through. With rotation several regions take turns and the idle ones are
+/// The young space of one heap: a contiguous region cut into chunks that mutators take one or
+/// a few at a time and bump through. With rotation several regions take turns and the idle ones are
 /// inaccessible, so that a stale reference faults.
 class Nursery {
  public:
@@ -34,13 +34,14 @@ class Nursery {
   /// The chunk size for a nursery of so many bytes.
   static std::size_t chunk_bytes_for(std::size_t nursery_bytes) noexcept;
   [[nodiscard]] std::size_t chunk_bytes() const noexcept { return chunk_bytes_; }
+  [[nodiscard]] std::size_t chunk_count() const noexcept { return free_.size(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return free_.size() * chunk_bytes_; }
 
   /// For callers of take(), and to add conditions of their own to it.
   [[nodiscard]] platform::RankedMutex& mutex() noexcept { return mutex_; }
-  /// A free chunk: the one that begins at `preferred` if possible. Empty when none is free. The
-  /// caller holds mutex().
-  Range take(std::uintptr_t preferred) noexcept;
+  /// Up to `at_most` free chunks in a row: those that begin at `preferred` if possible. Empty when
+  /// none is free. The caller holds mutex().
+  Range take(std::uintptr_t preferred, std::size_t at_most) noexcept;
   /// Bytes of the chunks in use. The caller holds mutex(), or all mutators are stopped.
   [[nodiscard]] std::size_t taken_bytes() const noexcept { return taken_ * chunk_bytes_; }
 

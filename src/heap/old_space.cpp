@@ -96,7 +96,12 @@ void OldSpace::next_run(std::uint8_t size_class) {
   std::uintptr_t from = cursor.end;
   while (block == nullptr || !find_run(cursor, block, from)) {
     if (block != nullptr) block->state = BlockState::kFull;
-    block = next_block(size_class);
+    block = next_partial_block(size_class);
+    if (block == nullptr) {
+      block = take_free_block(size_class);
+      open_run(cursor, block, block_start(block), cells_end(block));
+      return;
+    }
     from = block_start(block);
   }
 }
@@ -110,14 +115,19 @@ bool OldSpace::find_run(Cursor& cursor, const Block* block, std::uintptr_t from)
   }
   std::uintptr_t stop = start;
   while (stop < end && *mark_byte(reinterpret_cast<void*>(stop)) == kFreeCell) stop += cell_bytes;
-  const auto chunk = reinterpret_cast<std::uintptr_t>(Chunk::of(block));
-  cursor = {start, stop, chunk - chunk / kMarkGranule, cell_bytes};
   if (start == stop) return false;
-  platform::unpoison(reinterpret_cast<void*>(start), stop - start);
+  open_run(cursor, block, start, stop);
   return true;
 }
 
-Block* OldSpace::next_block(std::uint8_t size_class) {
+void OldSpace::open_run(Cursor& cursor, const Block* block, std::uintptr_t start,
+                        std::uintptr_t stop) noexcept {
+  const auto chunk = reinterpret_cast<std::uintptr_t>(Chunk::of(block));
+  cursor = {start, stop, chunk - chunk / kMarkGranule, block->cell_bytes};
+  platform::unpoison(reinterpret_cast<void*>(start), stop - start);
+}
+
+Block* OldSpace::next_partial_block(std::uint8_t size_class) {
   Block*& partial = partial_[size_class];
   Block*& unswept = unswept_[size_class];
   while (partial == nullptr && unswept != nullptr) {
@@ -126,7 +136,7 @@ Block* OldSpace::next_block(std::uint8_t size_class) {
     --unswept_blocks_;
     sweep(block);
   }
-  if (partial == nullptr) return take_free_block(size_class);
+  if (partial == nullptr) return nullptr;
   Block* const block = partial;
   partial = block->next;
   block->state = BlockState::kCurrent;

@@ -99,7 +99,10 @@ class OldSpace {
 
   void next_run(std::uint8_t size_class);
   bool find_run(Cursor& cursor, const Block* block, std::uintptr_t from);
-  Block* next_block(std::uint8_t size_class);
+  static void open_run(Cursor& cursor, const Block* block, std::uintptr_t start,
+                       std::uintptr_t stop) noexcept;
+  /// A block with free cells among others, swept; nullptr when the class has none.
+  Block* next_partial_block(std::uint8_t size_class);
   Block* take_free_block(std::uint8_t size_class);
   bool add_chunk();
   void sweep(Block* block);
