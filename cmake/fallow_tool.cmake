@@ -19,8 +19,10 @@ fallow_sources(bench_sources bench)
 add_library(fallow_bench STATIC ${bench_sources})
 # Loops of a dozen instructions run up to twice as long when they straddle a line of 64 bytes. All
 # subjects of these files get the same alignment, so that their ratios are not a matter of luck.
-set_source_files_properties(bench/alloc.cpp bench/cell_loop.cpp bench/roofline.cpp
-                            PROPERTIES COMPILE_OPTIONS "-falign-loops=64;-falign-jumps=64")
+set_source_files_properties(
+  bench/alloc.cpp bench/cell_loop.cpp bench/roofline.cpp
+  PROPERTIES COMPILE_OPTIONS
+             "-falign-loops=64;$<$<CXX_COMPILER_ID:GNU>:-falign-jumps=64>")
 target_link_libraries(fallow_bench PUBLIC fallow_tool_requirements PRIVATE fallow_peers)
 
 # Everything but main() is a library, so that tests can link it.

@@ -44,9 +44,10 @@ inline constexpr bool kNever = false;
 
 template <class T>
 constexpr void refuse_new_object() {
-  static_assert(kNever<T>,
-                "array->set(i, make<T>(…)) finds the array before make<T> may move it: store the "
-                "new object in a Ref first");
+  static_assert(
+      kNever<T>,
+      "array->set(i, make<T>(…)) or fill finds the array before make<T> may move it: store "
+      "the new object in a Ref first");
 }
 
 /// Reference arrays longer than this carry one card byte per kCardItems items behind the items, so
@@ -131,6 +132,10 @@ class Array : public detail::ReferenceArray {
   }
   template <class U>
   void set_unchecked(std::size_t, NewRef<U>&&) {
+    detail::refuse_new_object<U>();
+  }
+  template <class U>
+  void fill(std::size_t, std::size_t, NewRef<U>&&) {
     detail::refuse_new_object<U>();
   }
 

@@ -26,25 +26,12 @@ class AllocationCursor {
   template <class T, class... Ts, class... Args>
   [[gnu::always_inline]] NewRef<T> make(const Live<Ts...>& live, Args&&... args) {
     detail::check_managed_type<T>();
-    static_assert(!(detail::kIsTemporaryRef<Args&&> || ...),
-                  "a temporary Ref would be stale in the constructor: list it in live(...)");
+    detail::check_constructor_arguments<Args&&...>();
     static_assert(alignof(T) <= kObjectGranule, "the cursor allocates 8-byte aligned types");
     if constexpr (detail::kChecked) detail::check_mutator_use(mutator_, "AllocationCursor");
-    constexpr std::size_t kBytes = detail::object_bytes<T>();
-    std::uintptr_t start = free_;
-    const std::uintptr_t next = start + kBytes;
-    if (next > limit_) [[unlikely]] {
-      const Piece piece =
-          live.across(mutator_, [&mutator = mutator_, free = free_, limit = limit_] {
-            return refill(mutator, free, limit, kBytes);
-          });
-      start = piece.object;
-      free_ = piece.free;
-      limit_ = piece.limit;
-    } else {
-      free_ = next;
-    }
-    return detail::construct<T>(mutator_, start, std::forward<Args>(args)...);
+    const auto allocate = [&] { return this->allocate<detail::object_bytes<T>()>(live); };
+    return detail::Construction<T, detail::Passed<Args>...>::run(mutator_, allocate,
+                                                                 std::forward<Args>(args)...);
   }
 
   template <class T, class... Args>
@@ -63,8 +50,27 @@ class AllocationCursor {
     std::uintptr_t limit;
   };
 
-  [[gnu::cold, gnu::noinline]] static Piece refill(Mutator& mutator, std::uintptr_t free,
-                                                   std::uintptr_t limit, std::size_t bytes);
+  template <std::size_t Bytes, class... Ts>
+  [[gnu::always_inline]] std::uintptr_t allocate(const Live<Ts...>& live) {
+    const std::uintptr_t start = free_;
+    const std::uintptr_t next = start + Bytes;
+    if (next > limit_ || Bytes > detail::kMaxSmallBytes) [[unlikely]] {
+      // Given back first: the piece is no longer the cursor's should the allocation throw. Nothing
+      // here takes the address of the cursor, whose members would then leave their registers.
+      if (free_ != kEmpty) close(mutator_, free_, limit_);
+      free_ = kEmpty;
+      limit_ = kEmpty;
+      const Piece piece =
+          live.across(mutator_, [&mutator = mutator_] { return refill(mutator, Bytes); });
+      free_ = piece.free;
+      limit_ = piece.limit;
+      return piece.object;
+    }
+    free_ = next;
+    return start;
+  }
+
+  [[gnu::cold, gnu::noinline]] static Piece refill(Mutator& mutator, std::size_t bytes);
   static void close(Mutator& mutator, std::uintptr_t free, std::uintptr_t limit) noexcept;
 
   Mutator& mutator_;

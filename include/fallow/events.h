@@ -39,7 +39,8 @@ struct StuckMutatorEvent {
 /// Told about collections, in the order in which they happen. Any number of listeners may be
 /// registered (Heap::add_listener). Called one event at a time, on a thread that has just
 /// collected, after the mutators have been resumed … except on_stuck_mutator, which is called while
-/// the collector waits. A listener must not use the heap or throw.
+/// the collector waits. A listener must not use the heap, fork or
+/// throw.
 class EventListener {
  public:
   virtual ~EventListener() = default;

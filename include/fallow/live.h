@@ -57,6 +57,9 @@ template <class... Ts>
   return Live<Ts...>(refs...);
 }
 
+template <class T>
+class Field;
+
 namespace detail {
 template <class T>
 inline constexpr bool kIsLive = false;
@@ -69,6 +72,11 @@ template <class T>
 inline constexpr bool kIsRef<Ref<T>> = true;
 template <class T>
 inline constexpr bool kIsRef<NewRef<T>> = true;
+
+template <class T>
+inline constexpr bool kIsField = false;
+template <class T>
+inline constexpr bool kIsField<Field<T>> = true;
 
 /// A temporary Ref as a constructor argument could go stale before the constructor runs.
 template <class Arg>

@@ -16,6 +16,10 @@ template <class T>
 constexpr void check_managed_type() {
   static_assert(std::is_base_of_v<Object, T>, "a managed type derives from fallow::Object");
   static_assert(!std::is_polymorphic_v<T>, "a managed type has no virtual functions");
+  if constexpr (std::is_base_of_v<Object, T> && !std::is_polymorphic_v<T>) {
+    static_assert(offset_of_member<T>(ObjectAccess::kHeaderMember) == 0,
+                  "fallow::Object is the first base of a managed type");
+  }
   static_assert(std::is_trivially_destructible_v<T>,
                 "a managed type has a trivial destructor: memory dies without a visit");
 }
@@ -26,14 +30,17 @@ template <std::size_t Bytes, std::size_t Alignment, class... Ts>
                                                             const Live<Ts...>& live) {
   Mutator& mutator = at.mutator;
   if constexpr (kChecked) check_mutator_use(mutator, "make");
+  const auto allocate = [&] {
+    if constexpr (kChecked) return allocate_slow_at(mutator, Bytes, Alignment, at.where);
+    return allocate_slow(mutator, Bytes, Alignment);
+  };
+  // The nursery holds no large objects, even where one would fit.
+  if constexpr (Bytes > kMaxSmallBytes) return live.across(mutator, allocate);
   std::uintptr_t start = MutatorAccess::free(mutator);
   if constexpr (Alignment > kObjectGranule) start = (start + Alignment - 1) & ~(Alignment - 1);
   const std::uintptr_t next = start + Bytes;
   if (MutatorAccess::is_past_limit(mutator, next)) [[unlikely]] {
-    return live.across(mutator, [&] {
-      if constexpr (kChecked) return allocate_slow_at(mutator, Bytes, Alignment, at.where);
-      return allocate_slow(mutator, Bytes, Alignment);
-    });
+    return live.across(mutator, allocate);
   }
   MutatorAccess::free(mutator) = next;
   return start;
@@ -48,10 +55,38 @@ template <class T, class... Args>
   return NewRef<T>(object);
 }
 
+/// How an argument of make() travels to the constructor: scalars by value, so that one that is a
+/// member of a managed object is read before that object may move; all else by reference.
+template <class Arg>
+using Passed =
+    std::conditional_t<std::is_scalar_v<std::remove_cvref_t<Arg>>, std::remove_cvref_t<Arg>, Arg&&>;
+
+template <class T, class... Args>
+struct Construction {
+  template <class Allocate>
+  [[gnu::always_inline]] static NewRef<T> run(Mutator& mutator, const Allocate& allocate,
+                                              Args... args) {
+    const std::uintptr_t memory = allocate();
+    return construct<T>(mutator, memory, std::forward<Args>(args)...);
+  }
+};
+
+template <class... Args>
+constexpr void check_constructor_arguments() {
+  static_assert(!(kIsTemporaryRef<Args> || ...),
+                "a temporary Ref would be stale in the constructor: name it and list it in "
+                "live(...), or pass a Local");
+  static_assert(!(kIsField<std::remove_cvref_t<Args>> || ...),
+                "the allocation may move the object that this Field belongs to: copy it to a Ref "
+                "and list that in live(...), or to a Local");
+}
+
 }  // namespace detail
 
 /// Creates a T from `args` in the heap of `mutator`; may collect. Refs named in `live` survive and
-/// may be passed on as arguments, and so may Locals; any other Ref is stale afterwards.
+/// may be passed on as arguments, and so may Locals; any other Ref is stale afterwards. Scalars are
+/// passed by value; an argument of class type that is part of a managed object must be copied
+/// first.
 ///
 /// The constructor runs on memory that is not zeroed and must not allocate. Cost: a handful of
 /// instructions (DESIGN H2); the slow path is cold and never returns null. Throws OutOfMemory, and
@@ -60,13 +95,13 @@ template <class T, class... Ts, class... Args>
 [[gnu::always_inline]] inline NewRef<T> make(detail::MutatorAt at, const Live<Ts...>& live,
                                              Args&&... args) {
   detail::check_managed_type<T>();
-  static_assert(!(detail::kIsTemporaryRef<Args&&> || ...),
-                "a temporary Ref would be stale in the constructor: name it and list it in "
-                "live(...), or pass a Local");
+  detail::check_constructor_arguments<Args&&...>();
   constexpr std::size_t alignment = alignof(T) > kObjectGranule ? 16 : kObjectGranule;
-  const std::uintptr_t memory =
-      detail::allocate_fixed<detail::object_bytes<T>(), alignment>(at, live);
-  return detail::construct<T>(at.mutator, memory, std::forward<Args>(args)...);
+  const auto allocate = [&] {
+    return detail::allocate_fixed<detail::object_bytes<T>(), alignment>(at, live);
+  };
+  return detail::Construction<T, detail::Passed<Args>...>::run(at.mutator, allocate,
+                                                               std::forward<Args>(args)...);
 }
 
 /// The same without Refs to keep.

@@ -21,8 +21,9 @@ struct MutatorState;
 struct MutatorAccess;
 }  // namespace detail
 
-/// A thread's access to a heap. Every thread that touches managed objects owns one Mutator per heap
-/// and passes it explicitly; there is no hidden thread-local lookup on any fast path.
+/// A thread's access to a heap. Every thread that touches managed objects owns a Mutator of that
+/// heap (one is enough) and passes it explicitly; there is no hidden thread-local lookup on any
+/// fast path.
 ///
 ///     fallow::Mutator mutator(heap, "worker 1");
 ///

@@ -51,6 +51,8 @@ namespace detail {
 /// The only code that reads or writes header words. Descriptors are 64-byte aligned, so the low
 /// six bits are free for state: bit 0 says "forwarded", and the other bits are then the address.
 struct ObjectAccess {
+  /// For the offset of the header in a derived type.
+  static constexpr std::uintptr_t Object::* kHeaderMember = &Object::header_;
   static constexpr std::uintptr_t kForwardedBit = 1;
   static constexpr std::uintptr_t kStateMask = 63;
 

@@ -12,7 +12,8 @@ namespace fallow {
 struct HeapOptions {
   /// Bytes of nursery shared by all mutators of the heap, 4 KiB … 1 GiB. 0: chosen from the caches.
   std::size_t nursery_bytes = 0;
-  /// Ceiling of the bytes that the heap takes from the system. 0: none.
+  /// Ceiling of the bytes that the nursery, the old space and large objects take from the system.
+  /// Slot stacks and the collector's own tables come on top. 0: none.
   std::size_t hard_limit_bytes = 0;
   /// A full collection starts when the old space has grown by this factor since the last, 1.1 … 10.
   double growth_factor = 1.82;

@@ -59,7 +59,8 @@ bool AddressSpace::exists() noexcept { return g_exists.load(std::memory_order_ac
 
 AddressSpace::AddressSpace() : mutex_(platform::LockRank::kAddressSpace, "address space") {
   const auto [base, bytes] = reserve_largest_range();
-  const std::size_t nursery_bytes = bytes / 16;
+  // In a small range too there is room for a nursery of the usual size.
+  const std::size_t nursery_bytes = std::max(bytes / 16, std::min(bytes / 4, kSmallestRange));
   static_assert(kLargestRange / 16 == kMaxNurseryArea);
   large_base_ = base + nursery_bytes;
   large_span_ = bytes / 2 - nursery_bytes;

@@ -32,6 +32,7 @@ class AddressSpace {
 
   /// A committed range for a nursery; 0 when refused.
   std::uintptr_t acquire_nursery(std::size_t bytes, HeapCore* owner);
+  [[nodiscard]] std::size_t nursery_span() const noexcept { return g_barrier_range.nursery_span; }
   void release_nursery(std::uintptr_t start, std::size_t bytes) noexcept;
   [[nodiscard]] HeapCore* nursery_owner(const void* address) const noexcept;
 

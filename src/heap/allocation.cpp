@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <mutex>
 
 #include "fallow/cursor.h"
 #include "fallow/errors.h"
@@ -126,21 +127,32 @@ bool HeapCore::fits_hard_limit(std::size_t growth) const noexcept {
   return options_.hard_limit_bytes == 0 || committed_bytes() + growth <= options_.hard_limit_bytes;
 }
 
+Object* HeapCore::allocate_large_within_limit(std::size_t bytes, std::size_t span, bool* refused) {
+  // With a limit, no other thread may take memory between the question and the answer.
+  std::unique_lock lock(nursery_.mutex(), std::defer_lock);
+  if (options_.hard_limit_bytes != 0) {
+    lock.lock();
+    if (!fits_hard_limit(span)) return nullptr;
+  }
+  Object* const object = large_.allocate(bytes);
+  *refused = object == nullptr;
+  return object;
+}
+
 std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) {
   const std::size_t span = large_.span_for(bytes);
   const std::size_t young = large_.young_bytes();
   if (young != 0 && young + span > young_large_limit_) collect(Kind::kMinor);
   for (std::size_t full_collections = 0;;) {
-    if (fits_hard_limit(span)) {
-      Object* const object = large_.allocate(bytes);
-      if (object != nullptr) {
-        allocated_.fetch_add(span, std::memory_order_relaxed);
-        return reinterpret_cast<std::uintptr_t>(object);
-      }
+    bool refused = false;
+    Object* const object = allocate_large_within_limit(bytes, span, &refused);
+    if (object != nullptr) {
+      allocated_.fetch_add(span, std::memory_order_relaxed);
+      return reinterpret_cast<std::uintptr_t>(object);
     }
     if (full_collections == kFullCollectionsBeforeFailure) {
       rearm(state);
-      throw_out_of_memory(bytes, full_collections, fits_hard_limit(span));
+      throw_out_of_memory(bytes, full_collections, refused);
     }
     if (collect(Kind::kLastResort)) ++full_collections;
   }
@@ -187,10 +199,8 @@ namespace {
 constexpr std::size_t kLargestPiece = std::size_t{128} << 10;
 }  // namespace
 
-AllocationCursor::Piece AllocationCursor::refill(Mutator& mutator, std::uintptr_t free,
-                                                 std::uintptr_t limit, std::size_t bytes) {
+AllocationCursor::Piece AllocationCursor::refill(Mutator& mutator, std::size_t bytes) {
   using Access = detail::MutatorAccess;
-  if (free != kEmpty) close(mutator, free, limit);
   detail::MutatorState& state = Access::state(mutator);
   detail::HeapCore& core = Access::core(mutator);
   // Zeal sees every allocation; and what does not fit into the nursery goes the ordinary way.

@@ -20,11 +20,15 @@ HeapCore* heap_of(const Object* object) noexcept {
   return space.is_large(object) ? LargeHeader::of(object)->heap : Chunk::of(object)->heap;
 }
 
-/// The calling thread's mutator in the heap of `object`; nullptr if it has none.
+/// The calling thread's running mutator in the heap of `object`; nullptr if it has none. What a
+/// parked one has recorded may be read by a collector at this moment.
 MutatorState* mutator_for(const Object* object) noexcept {
   MutatorState* const first = first_mutator_of_thread();
-  if (first != nullptr && first->next_on_thread == nullptr) return first;
-  return mutator_of_thread(heap_of(object));
+  if (first == nullptr) return nullptr;
+  const bool only_one = first->next_on_thread == nullptr && HeapCore::only_one_exists();
+  MutatorState* const state = only_one ? first : mutator_of_thread(heap_of(object));
+  const bool runs = state != nullptr && state->status == MutatorState::Status::kRunning;
+  return runs ? state : nullptr;
 }
 
 bool is_young(const Object* object) noexcept {

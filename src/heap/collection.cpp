@@ -185,7 +185,7 @@ FullEvent HeapCore::full_collection(Kind kind) {
     telemetry::LogSection log("gc-collect-step");
     log.line("starting gc state:  MARKING");
     mark_to_the_end();
-    log.line("number of objects to mark 0 plus 0");
+    log.line("number of objects to mark %zu plus 0", full_.pending());
     log.line("stopping, now in gc state:  SWEEPING");
     log.line("time taken:  %f", seconds(step.wall_ns()));
   }
@@ -245,8 +245,15 @@ void HeapCore::shade_overwritten() {
   });
 }
 
+void HeapCore::forget_overwritten() noexcept {
+  // A thread without a mutator may have added something after the last cycle had ended.
+  for (MutatorState* const state : world_.mutators()) state->overwritten.clear();
+  with_orphans([](RememberedSet&, PushBuffer<Object*>& overwritten) { overwritten.clear(); });
+}
+
 void HeapCore::begin_marking() {
   promoted_while_marking_ = 0;
+  forget_overwritten();
   full_.begin();
   shade_roots();
 }

@@ -114,7 +114,7 @@ void FullCycle::finish_marking() {
 }
 
 bool FullCycle::sweep_some(std::size_t blocks) {
-  if (state_ != State::kSweeping) return false;
+  if (state() != State::kSweeping) return false;
   const bool more_blocks = old_.sweep_some(blocks);
   const bool more_large = large_.sweep_some(blocks, old_.live_color());
   if (!more_blocks && !more_large) state_ = State::kIdle;

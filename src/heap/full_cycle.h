@@ -28,7 +28,8 @@ class FullCycle {
 
   FullCycle(AddressSpace& space, OldSpace& old, LargeSpace& large);
 
-  [[nodiscard]] State state() const noexcept { return state_; }
+  /// May be asked at any time, by barriers.
+  [[nodiscard]] State state() const noexcept { return state_.load(std::memory_order_relaxed); }
 
   /// Starts a cycle, right after a minor collection. Finishes the sweep of the last one first.
   void begin();
@@ -46,6 +47,8 @@ class FullCycle {
 
   /// Bytes of cells marked by this cycle, large objects excluded.
   [[nodiscard]] std::size_t marked_bytes() const noexcept { return marked_bytes_; }
+  /// Objects that wait to be scanned.
+  [[nodiscard]] std::size_t pending() const noexcept { return stack_.size(); }
   /// Objects marked by this cycle.
   [[nodiscard]] std::size_t marked_objects() const noexcept { return marked_objects_; }
 
@@ -65,7 +68,7 @@ class FullCycle {
   OldSpace& old_;
   LargeSpace& large_;
   AddressSpace& space_;
-  State state_ = State::kIdle;
+  std::atomic<State> state_{State::kIdle};
   PushBuffer<Pending> stack_;
   std::atomic<bool> stack_lost_{false};  ///< an object is marked but was not pushed
   std::size_t marked_bytes_ = 0;

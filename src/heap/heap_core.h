@@ -101,6 +101,12 @@ class HeapCore {
     return collection_site_;
   }
 
+  /// Whether the process has no other heap now. A hint for barriers: true only if no other exists
+  /// whose objects the calling thread could hold.
+  [[nodiscard]] static bool only_one_exists() noexcept {
+    return heaps_alive_.load(std::memory_order_relaxed) == 1;
+  }
+
   /// Heaps are numbered in the order of their creation.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
@@ -119,6 +125,7 @@ class HeapCore {
   }
 
   /// Fork handlers (heap_registry.cpp). The world stays stopped from the first one on.
+  void stop_for_fork();
   void prepare_fork();
   void parent_after_fork() noexcept;
   void child_after_fork() noexcept;
@@ -133,6 +140,8 @@ class HeapCore {
 
   void serve_stop_request() noexcept;
   std::uintptr_t allocate_large(MutatorState& state, std::size_t bytes);
+  /// nullptr above the hard limit, or when the system has `refused`.
+  Object* allocate_large_within_limit(std::size_t bytes, std::size_t span, bool* refused);
   /// Makes sure that `bytes` fit behind the free pointer; false when the nursery cannot serve them.
   bool make_room(MutatorState& state, std::size_t bytes);
   Taken take_chunk(MutatorState& state);
@@ -153,6 +162,7 @@ class HeapCore {
   FullEvent full_collection(Kind kind);
   void shade_roots();
   void shade_overwritten();
+  void forget_overwritten() noexcept;
   void mark_to_the_end();
   void verify_or_die(const char* when);
   void report_stuck(const MutatorState& state, std::uint64_t waited_ns);
@@ -180,6 +190,7 @@ class HeapCore {
   std::atomic<std::uint64_t> epoch_{1};
   std::source_location collection_site_{};
 
+  static std::atomic<std::size_t> heaps_alive_;
   std::uint64_t number_ = 0;
   std::atomic<std::uint64_t> mutators_made_{0};
   std::atomic<std::uint64_t> allocated_{0};
@@ -200,8 +211,11 @@ template <class Work>
 void HeapCore::with_world_stopped(Work&& work) {
   const ThreadAbsence absence;
   stop_world();
+  struct Resumed {
+    World& world;
+    ~Resumed() { world.resume(); }
+  } const resumed{world_};
   work();
-  world_.resume();
 }
 
 }  // namespace fallow::detail

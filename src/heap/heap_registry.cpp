@@ -31,6 +31,8 @@ Registry& registry() {
 void prepare() {
   t_absence.emplace();
   registry().mutex.native().lock();
+  // First all worlds, then all other locks: a mutator may need one of them to come to its stop.
+  for (HeapCore* const core : registry().heaps) core->stop_for_fork();
   for (HeapCore* const core : registry().heaps) core->prepare_fork();
   AddressSpace::instance().mutex().native().lock();
 }
@@ -67,9 +69,10 @@ void unregister_heap(HeapCore* core) noexcept {
   std::erase(registry().heaps, core);
 }
 
+// Stopped, so that no other thread is between a store and its barrier when it vanishes.
+void HeapCore::stop_for_fork() { stop_world(); }
+
 void HeapCore::prepare_fork() {
-  // Stopped, so that no other thread is between a store and its barrier when it vanishes.
-  stop_world();
   world_.prepare_fork();
   nursery_.mutex().native().lock();
   large_.mutex().native().lock();

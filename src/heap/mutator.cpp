@@ -56,7 +56,6 @@ Mutator::~Mutator() {
     }
   }
   core_->detach(state_.get());
-  platform::release(state_->slots, state_->slots_bytes);
   // Volatile, since no valid program reads it any more.
   if constexpr (detail::kChecked) *const_cast<Heap* volatile*>(&heap_) = nullptr;
 }
@@ -105,10 +104,18 @@ Frame::~Frame() {
 
 namespace detail {
 
+MutatorState::~MutatorState() { platform::release(slots, slots_bytes); }
+
 void HeapCore::attach(MutatorState* state) {
   push_mutator_of_thread(state);
   const ThreadAbsence absence(state);
-  world_.add(state);
+  try {
+    world_.add(state);
+  } catch (...) {
+    // Not one of those that run again when the absence ends.
+    remove_mutator_of_thread(state);
+    throw;
+  }
 }
 
 void HeapCore::detach(MutatorState* state) noexcept {

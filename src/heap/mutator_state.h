@@ -27,6 +27,11 @@ struct MutatorState {
     kStopped   ///< the thread waits, or begins or ends (ThreadAbsence)
   };
 
+  MutatorState() = default;
+  ~MutatorState();
+  MutatorState(const MutatorState&) = delete;
+  MutatorState& operator=(const MutatorState&) = delete;
+
   Mutator* mutator = nullptr;
   HeapCore* core = nullptr;
   std::string name;
@@ -39,7 +44,7 @@ struct MutatorState {
   RememberedSet remembered;
   PushBuffer<Object*> overwritten;  ///< old values to shade, while marking
 
-  Object** slots = nullptr;  ///< base of the slot stack
+  Object** slots = nullptr;  ///< base of the slot stack, which is released with the state
   std::size_t slots_bytes = 0;
   std::vector<RootProvider*> providers;
   ZealSchedule zeal;

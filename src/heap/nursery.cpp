@@ -8,6 +8,7 @@
 #include "heap/poison.h"
 #include "platform/sanitizer.h"
 #include "platform/virtual_memory.h"
+#include "telemetry/size_parser.h"
 
 namespace fallow::detail {
 
@@ -32,8 +33,11 @@ Nursery::Nursery(AddressSpace& space, HeapCore* owner, const Settings& settings)
       free_(settings.bytes / chunk_bytes_, true),
       retained_(free_.size(), false) {
   if (base_ == 0) {
-    throw StartupError("fallow: the system refused " +
-                       std::to_string(region_bytes_ * settings.regions) + " bytes for a nursery");
+    throw StartupError("fallow: no room for a nursery of " +
+                       telemetry::format_bytes(region_bytes_ * settings.regions) + ": of the " +
+                       telemetry::format_bytes(space.nursery_span()) +
+                       " of address space for nurseries not enough is free, or the system refused "
+                       "the memory");
   }
   if (settings_.huge_pages) {
     platform::advise_huge_pages(reinterpret_cast<void*>(base_), region_bytes_ * settings.regions,

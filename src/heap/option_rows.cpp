@@ -6,9 +6,11 @@
 #include <string>
 
 #include "fallow/errors.h"
+#include "heap/address_space.h"
 #include "heap/nursery.h"
 #include "heap/nursery_size.h"
 #include "platform/cache_sizes.h"
+#include "platform/environment.h"
 #include "telemetry/log.h"
 #include "telemetry/size_parser.h"
 
@@ -44,7 +46,7 @@ constexpr OptionRow kRows[] = {
     {"slot_stack_bytes", "FALLOW_SLOT_STACK", Kind::kBytes, 4 * kKiB, 64 * kGiB, "8M",
      "Address space for the slots of Locals of each mutator; memory is taken when used."},
     {"stop_warning_microseconds", "FALLOW_STOP_WARNING", Kind::kMicroseconds, 100, 3600e6, "1s",
-     "A collection that waits longer for a mutator reports its name."},
+     "A collection that waits longer for a mutator reports its name; takes us, ms and s."},
     {"huge_pages", "FALLOW_HUGE_PAGES", Kind::kFlag, 0, 1, "1",
      "Ask the system for huge pages for the nursery, and for the old space beyond its first 4 "
      "MiB."},
@@ -109,7 +111,8 @@ std::size_t choose_nursery(const HeapOptions& options) {
   std::size_t bytes = options.nursery_bytes;
   if (bytes == 0) {
     const platform::CacheSizes caches = platform::detect_cache_sizes();
-    bytes = default_nursery_bytes(caches);
+    // A small address space, as under ulimit -v, has to serve several heaps.
+    bytes = std::min(default_nursery_bytes(caches), AddressSpace::instance().nursery_span() / 2);
     telemetry::LogSection log("gc-hardware");
     log.line("L2cache = %zu", caches.l2);
     log.line("caches: %s", caches.to_string().c_str());
@@ -153,6 +156,8 @@ void announce_diagnostics(const HeapOptions& options) {
     std::fprintf(stderr, "fallow: %zu protected nurseries take turns\n",
                  options.rotating_nurseries);
   }
+  const std::string log_error = telemetry::log_error();
+  if (!log_error.empty()) std::fprintf(stderr, "fallow: the log is off: %s\n", log_error.c_str());
   if (options.poison) std::fprintf(stderr, "fallow: unused heap memory is poisoned\n");
   if (options.verify) std::fprintf(stderr, "fallow: the verifier runs at every collection\n");
 }
@@ -162,6 +167,9 @@ void announce_diagnostics(const HeapOptions& options) {
 HeapOptions HeapOptions::from_environment() {
   HeapOptions options;
   for (std::size_t i = 0; i < std::size(detail::kRows); ++i) {
+    // As in the structure, zero means "choose" or "none" where the range begins above it.
+    const bool zero = platform::environment(detail::kRows[i].environment) == "0";
+    if (zero && detail::kMembers[i].zero_chooses) continue;
     const telemetry::ParsedOption parsed = telemetry::option_from_environment(detail::kRows[i]);
     if (!parsed.error.empty()) throw OptionError("fallow: " + parsed.error);
     if (parsed) detail::kMembers[i].set(options, *parsed.value);

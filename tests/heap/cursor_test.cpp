@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "fallow/errors.h"
 #include "tests/heap/test_support.h"
 
 namespace fallow::test {
@@ -170,6 +171,31 @@ TEST(Cursor, TypesBeyondTheLargestCell) {
     EXPECT_EQ(kept->last, 29U);
     EXPECT_EQ(expect_sound(test.heap).objects, 1U);
   });
+}
+
+struct Enormous : Object {
+  Enormous() {}  // NOLINT: its content does not matter
+  unsigned char filler[40 * kMiB];
+  using Fields = FieldList<>;
+};
+
+TEST(Cursor, AnAllocationThatFailedLeavesItEmpty) {
+  HeapOptions options = with_nursery(1 * kMiB);
+  options.hard_limit_bytes = 64 * kMiB;
+  TestHeap test(options);
+  AllocationCursor cursor(test.mutator);
+  const Local<Small> kept(test.mutator, cursor.make<Small>(1U));
+  const Local<Bytes> most(test.mutator, make_values<Bytes>(test.mutator, 32 * kMiB));
+  EXPECT_THROW(cursor.make<Enormous>(), OutOfMemory);
+  // What the cursor held has gone back: the next objects of both must not share memory.
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const Local<Small> own(test.mutator, cursor.make<Small>(i));
+    const Local<Small> other(test.mutator, make<Small>(test.mutator, ~i));
+    ASSERT_EQ(own->value, i);
+    ASSERT_EQ(other->value, ~i);
+  }
+  EXPECT_EQ(kept->value, 1U);
+  expect_sound(test.heap);
 }
 
 }  // namespace

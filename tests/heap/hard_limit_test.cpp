@@ -220,5 +220,32 @@ TEST(HardLimitThreads, AllFailAndGoOn) {
   EXPECT_LE(heap.statistics().committed, 32 * kMiB);
 }
 
+TEST(HardLimitThreads, LargeObjectsOfSeveralThreadsDoNotPassItTogether) {
+  const Watchdog watchdog(250);
+  Heap heap(with_limit(64 * kMiB, 1 * kMiB));
+  std::atomic<std::size_t> most{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      Mutator mutator(heap);
+      for (std::size_t round = 0; round < scaled(400); ++round) {
+        try {
+          const Local<Bytes> bytes(mutator, make_values<Bytes>(mutator, 30 * kMiB));
+          const std::size_t committed = heap.statistics().committed;
+          std::size_t before = most;
+          while (committed > before && !most.compare_exchange_weak(before, committed)) {
+          }
+          mutator.poll();
+        } catch (const OutOfMemory& error) {
+          EXPECT_FALSE(error.facts().operating_system_refused);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(most.load(), 30 * kMiB);
+  EXPECT_LE(most.load(), 64 * kMiB);
+}
+
 }  // namespace
 }  // namespace fallow::test

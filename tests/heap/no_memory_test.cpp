@@ -46,15 +46,25 @@ class NoMemoryForTables : public ::testing::Test {
   }
 };
 
+/// Brings the old space to a size at which the survivors of a test need no further chunk, whose
+/// entry in the books would be refused.
+void grow_old_space(TestHeap& test) {
+  {
+    const Local<Node> garbage(test.mutator, make_list(test.mutator, 2'500'000));
+  }
+  test.heap.collect();
+}
+
 TEST_F(NoMemoryForTables, RememberedCards) {
   const auto body = [] {
     constexpr std::size_t kLength = 4'000'000;
     TestHeap test(options());
     const Local<Array<Node>> array(test.mutator, make_array<Node>(test.mutator, kLength));
-    test.heap.collect_minor();
+    grow_old_space(test);
     for (std::uint64_t round = 1; round <= 3; ++round) {
       {
         const NoMemory no_memory;
+        const NewRefused not_even_a_little;
         for (std::size_t i = round; i < kLength; i += 128) {
           put(array, i, make<Node>(test.mutator, i + round));
         }
@@ -75,10 +85,11 @@ TEST_F(NoMemoryForTables, RememberedSlots) {
     constexpr std::size_t kLength = 400'000;
     TestHeap test(options());
     const Local<Node> list(test.mutator, make_list(test.mutator, kLength));
-    test.heap.collect_minor();
+    grow_old_space(test);
     for (std::uint64_t round = 1; round <= 3; ++round) {
       {
         const NoMemory no_memory;
+        const NewRefused not_even_a_little;
         for (Local<Node> node(test.mutator, list); node != nullptr; node = node->right) {
           node->left = make<Node>(test.mutator, round);
         }
@@ -202,6 +213,43 @@ TEST(RefusedNew, LargeAllocationFailsWithTheFacts) {
   EXPECT_NE(make_values<Bytes>(test.mutator, 200 * kKiB), nullptr);
   EXPECT_EQ(kept->length(), 100 * kKiB);
   expect_sound(test.heap);
+}
+
+TEST(RefusedNew, AMutatorThatCannotBeMadeLeavesTheHeapAsItWas) {
+  for (int permitted = 0; permitted < 12; ++permitted) {
+    EXPECT_EQ(run_in_child([&] {
+                Heap heap(with_nursery(64 * kKiB));
+                try {
+                  const NewRefused then(permitted);
+                  const Mutator mutator(heap, "a name too long to be kept without memory");
+                } catch (const std::bad_alloc&) {
+                }
+                Mutator mutator(heap, "another");
+                const Local<Node> node(mutator, make<Node>(mutator, 1));
+                heap.collect();
+                return node->intact(1) && heap.statistics().mutators == 1 ? 0 : 1;
+              }),
+              "exit 0")
+        << permitted;
+  }
+}
+
+TEST(RefusedNew, AVerifierWithoutMemoryLetsTheWorldGoOn) {
+  for (int permitted = 0; permitted < 8; ++permitted) {
+    EXPECT_EQ(run_in_child([&] {
+                TestHeap test(with_nursery(64 * kKiB));
+                const Local<Node> list(test.mutator, make_list(test.mutator, 5000));
+                try {
+                  const NewRefused then(permitted);
+                  static_cast<void>(test.heap.verify());
+                } catch (const std::bad_alloc&) {
+                }
+                test.heap.collect();
+                return check_list(list) == 5000 ? 0 : 1;
+              }),
+              "exit 0")
+        << permitted;
+  }
 }
 
 }  // namespace

@@ -9,10 +9,11 @@ namespace fallow::test {
 
 namespace {
 constinit std::atomic<int> g_refusing{0};
+constinit std::atomic<int> g_permitted{0};
 constinit std::atomic<int> g_refused{0};
 
 void* allocate(std::size_t bytes) {
-  if (g_refusing.load() != 0) {
+  if (g_refusing.load() != 0 && g_permitted.fetch_sub(1) <= 0) {
     g_refused.fetch_add(1);
     throw std::bad_alloc();
   }
@@ -22,15 +23,19 @@ void* allocate(std::size_t bytes) {
 }
 }  // namespace
 
-NewRefused::NewRefused() noexcept { g_refusing.fetch_add(1); }
+NewRefused::NewRefused(int permitted) noexcept {
+  g_permitted.store(permitted);
+  g_refusing.fetch_add(1);
+}
 NewRefused::~NewRefused() { g_refusing.fetch_sub(1); }
 int NewRefused::count() noexcept { return g_refused.load(); }
 
 }  // namespace fallow::test
 
-void* operator new(std::size_t bytes) { return fallow::test::allocate(bytes); }
-void* operator new[](std::size_t bytes) { return fallow::test::allocate(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+// Weak, since the runtime of ThreadSanitizer brings its own, which cannot be replaced.
+[[gnu::weak]] void* operator new(std::size_t bytes) { return fallow::test::allocate(bytes); }
+[[gnu::weak]] void* operator new[](std::size_t bytes) { return fallow::test::allocate(bytes); }
+[[gnu::weak]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete[](void* memory) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }

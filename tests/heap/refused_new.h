@@ -3,10 +3,11 @@
 
 namespace fallow::test {
 
-/// While one exists, operator new throws std::bad_alloc in every thread of the test program.
+/// While one exists, operator new throws std::bad_alloc in every thread of the test program, once
+/// `permitted` calls have succeeded. Without effect under ThreadSanitizer.
 class NewRefused {
  public:
-  NewRefused() noexcept;
+  explicit NewRefused(int permitted = 0) noexcept;
   ~NewRefused();
   NewRefused(const NewRefused&) = delete;
   NewRefused& operator=(const NewRefused&) = delete;

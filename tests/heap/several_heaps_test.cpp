@@ -1,10 +1,14 @@
 // Several heaps in one process, one after the other and side by side.
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "fallow/events.h"
 #include "platform/resident.h"
 #include "tests/heap/child_process.h"
 #include "tests/heap/test_support.h"
@@ -120,6 +124,79 @@ TEST(SeveralHeapsThreads, ForkBesideTwoHeapsOfTheSameThreads) {
   }
   done = true;
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST(SeveralHeapsThreads, GlobalsOfAHeapThatTheThreadHasNoMutatorIn) {
+  const Watchdog watchdog;
+  Heap foreign(with_nursery(256 * kKiB));
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Global<Node>>> handed_over;
+  std::atomic<bool> done{false};
+  std::thread maker([&] {
+    Mutator mutator(foreign, "maker");
+    const Local<Array<Node>> kept(mutator, make_array<Node>(mutator, 2000));
+    for (std::size_t i = 0; i < 2000; ++i) put(kept, i, make<Node>(mutator, i));
+    for (std::uint64_t round = 0; !done; ++round) {
+      std::vector<std::unique_ptr<Global<Node>>> made;
+      for (std::size_t i = 0; i < 200; ++i) {
+        made.push_back(std::make_unique<Global<Node>>(foreign, kept->get((round * 7 + i) % 2000)));
+      }
+      const Parked parked(mutator);
+      const std::scoped_lock lock(mutex);
+      std::move(made.begin(), made.end(), std::back_inserter(handed_over));
+    }
+    for (std::size_t i = 0; i < 2000; ++i) EXPECT_TRUE(kept->get(i)->intact(i));
+  });
+  std::thread collector([&] {
+    while (!done) foreign.collect();
+  });
+  {
+    // Ends them while the other heap marks; its records must not land in this thread's own heap.
+    TestHeap own(with_nursery(64 * kKiB));
+    for (std::size_t round = 0; round < scaled(300); ++round) {
+      std::vector<std::unique_ptr<Global<Node>>> ending;
+      {
+        const std::scoped_lock lock(mutex);
+        ending.swap(handed_over);
+      }
+      for (auto& global : ending) {
+        global.reset();
+        own.mutator.poll();
+      }
+      own.heap.collect();
+      if (round % 50 == 0) {
+        expect_sound(own.heap);
+        expect_sound(foreign);
+      }
+    }
+  }
+  done = true;
+  collector.join();
+  maker.join();
+  handed_over.clear();
+  expect_sound(foreign);
+}
+
+TEST(SeveralHeapsThreads, ForkWhileAMutatorOfOneUsesTheLocksOfAnother) {
+  const Watchdog watchdog;
+  Heap first(with_nursery(64 * kKiB));
+  Heap second(with_nursery(64 * kKiB));
+  std::atomic<bool> done{false};
+  std::thread user([&] {
+    Mutator mutator(second, "only in the second");
+    EventListener listener;
+    while (!done) {
+      const Global<Node> global(first);
+      first.add_listener(listener);
+      first.remove_listener(listener);
+      mutator.poll();
+    }
+  });
+  for (std::size_t i = 0; i < scaled(1000) / (kSanitized ? 10 : 1); ++i) {
+    ASSERT_EQ(run_in_child([] { return 0; }), "exit 0");
+  }
+  done = true;
+  user.join();
 }
 
 TEST(SeveralHeaps, TwoMutatorsOfOneThreadInOneHeap) {
