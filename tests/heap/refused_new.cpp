@@ -32,7 +32,7 @@ int NewRefused::count() noexcept { return g_refused.load(); }
 
 }  // namespace fallow::test
 
-// Weak, since the runtime of ThreadSanitizer brings its own, which cannot be replaced.
+// Weak, for ThreadSanitizer: see kNewCanBeRefused.
 [[gnu::weak]] void* operator new(std::size_t bytes) { return fallow::test::allocate(bytes); }
 [[gnu::weak]] void* operator new[](std::size_t bytes) { return fallow::test::allocate(bytes); }
 [[gnu::weak]] void operator delete(void* memory) noexcept { std::free(memory); }
