@@ -35,7 +35,7 @@ PauseSummary summarize(const telemetry::PauseHistogram& histogram) {
 
 }  // namespace
 
-constinit std::atomic<std::size_t> HeapCore::heaps_alive_{0};
+constinit std::atomic<std::size_t> g_heaps_alive{0};
 
 HeapCore::HeapCore(const HeapOptions& options)
     : options_(complete_options(options)),
@@ -57,12 +57,12 @@ HeapCore::HeapCore(const HeapOptions& options)
       orphans_mutex_(platform::LockRank::kOrphans, "orphans"),
       threshold_(growth_.threshold()) {
   number_ = register_heap(this);
-  heaps_alive_.fetch_add(1);
+  g_heaps_alive.fetch_add(1);
   announce_diagnostics(options_);
 }
 
 HeapCore::~HeapCore() {
-  heaps_alive_.fetch_sub(1);
+  g_heaps_alive.fetch_sub(1);
   unregister_heap(this);
   if (options_.zeal != 0) {
     std::fprintf(stderr, "fallow: zeal forced %" PRIu64 " collections\n",

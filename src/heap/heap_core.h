@@ -27,6 +27,9 @@ namespace fallow::detail {
 /// Bytes of young large objects that start a minor collection.
 std::size_t young_large_limit(std::size_t nursery_bytes) noexcept;
 
+/// Heaps that exist in the process; see HeapCore::only_one_exists().
+extern constinit std::atomic<std::size_t> g_heaps_alive;
+
 /// One heap: its spaces, its mutators, and the decisions when to collect.
 class HeapCore {
  public:
@@ -104,7 +107,7 @@ class HeapCore {
   /// Whether the process has no other heap now. A hint for barriers: true only if no other exists
   /// whose objects the calling thread could hold.
   [[nodiscard]] static bool only_one_exists() noexcept {
-    return heaps_alive_.load(std::memory_order_relaxed) == 1;
+    return g_heaps_alive.load(std::memory_order_relaxed) == 1;
   }
 
   /// Heaps are numbered in the order of their creation.
@@ -190,7 +193,6 @@ class HeapCore {
   std::atomic<std::uint64_t> epoch_{1};
   std::source_location collection_site_{};
 
-  static std::atomic<std::size_t> heaps_alive_;
   std::uint64_t number_ = 0;
   std::atomic<std::uint64_t> mutators_made_{0};
   std::atomic<std::uint64_t> allocated_{0};
