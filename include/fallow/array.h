@@ -39,9 +39,6 @@ class ArrayBase : public Object {
 
 namespace detail {
 
-template <class>
-inline constexpr bool kNever = false;
-
 template <class T>
 constexpr void refuse_new_object() {
   static_assert(

@@ -21,16 +21,11 @@ inline void store_reference(const Ref<Object>& holder, std::size_t offset,
   detail::store_with_barrier(*reinterpret_cast<detail::Slot*>(address), value.get());
 }
 
-namespace detail {
-template <class>
-inline constexpr bool kIsNewObject = false;
-}  // namespace detail
-
 /// Refused: the holder may be looked up before the allocation in the arguments, which may move it.
 template <class T>
 void store_reference(const Ref<Object>&, std::size_t, NewRef<T>&&) {
   static_assert(
-      detail::kIsNewObject<T>,
+      detail::kNever<T>,
       "store_reference(holder, offset, allocate_object(…)) may find the holder before the "
       "allocation moves it: store the new object in a Ref first");
 }

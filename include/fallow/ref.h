@@ -95,6 +95,12 @@ class Ref {
   [[no_unique_address]] detail::EpochStamp<detail::kChecked> stamp_;
 };
 
+namespace detail {
+/// For static_asserts in templates that refuse every use.
+template <class>
+inline constexpr bool kNever = false;
+}  // namespace detail
+
 /// What an allocation returns: a Ref by another name, so that calls in which it would be created
 /// too late can be refused (see Array::set). Store it in a Ref, a Local or a Field.
 template <class T>

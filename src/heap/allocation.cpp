@@ -114,8 +114,7 @@ HeapCore::Taken HeapCore::take_chunk(MutatorState& state) {
   if (chunk.end == 0) return Taken::kNoneFree;
   // A thread that allocates much comes here seldom: everything it meets here is cold by then.
   const std::size_t share = nursery_.chunk_count() / (kTakesPerShare * world_.mutator_count());
-  state.chunks_to_take =
-      std::clamp(state.chunks_to_take * 2, std::size_t{1}, std::max(share, std::size_t{1}));
+  state.chunks_to_take = std::min(state.chunks_to_take * 2, std::max<std::size_t>(share, 1));
   allocated_.fetch_add(chunk.end - chunk.begin, std::memory_order_relaxed);
   // A neighbour of the chunk before simply extends it.
   if (chunk.begin != state.chunk_end) MutatorAccess::free(*state.mutator) = chunk.begin;

@@ -234,33 +234,27 @@ void HeapCore::shade_roots() {
   globals_.for_each([this](Object** slot) { full_.shade(*slot); });
 }
 
-void HeapCore::shade_overwritten() {
-  for (MutatorState* const state : world_.mutators()) {
-    for (Object* const object : state->overwritten) full_.shade(object);
-    state->overwritten.clear();
-  }
-  with_orphans([&](RememberedSet&, PushBuffer<Object*>& overwritten) {
-    for (Object* const object : overwritten) full_.shade(object);
+template <class Use>
+void HeapCore::take_overwritten(Use&& use) noexcept {
+  const auto take = [&use](PushBuffer<Object*>& overwritten) {
+    for (Object* const object : overwritten) use(object);
     overwritten.clear();
-  });
-}
-
-void HeapCore::forget_overwritten() noexcept {
-  // A thread without a mutator may have added something after the last cycle had ended.
-  for (MutatorState* const state : world_.mutators()) state->overwritten.clear();
-  with_orphans([](RememberedSet&, PushBuffer<Object*>& overwritten) { overwritten.clear(); });
+  };
+  for (MutatorState* const state : world_.mutators()) take(state->overwritten);
+  with_orphans([&](RememberedSet&, PushBuffer<Object*>& overwritten) { take(overwritten); });
 }
 
 void HeapCore::begin_marking() {
   promoted_while_marking_ = 0;
-  forget_overwritten();
+  // A thread without a mutator may have added something after the last cycle had ended.
+  take_overwritten([](Object*) {});
   full_.begin();
   shade_roots();
 }
 
 bool HeapCore::mark_some(std::size_t references) {
   if (full_.mark_some(references)) return true;
-  shade_overwritten();
+  take_overwritten([this](Object* object) { full_.shade(object); });
   return full_.mark_some(1);
 }
 

@@ -127,8 +127,10 @@ class HeapCore {
     use(orphans_, orphan_overwritten_);
   }
 
+  /// Stops the world for the calling thread, which is absent, after collections of others.
+  void stop_world();
+
   /// Fork handlers (heap_registry.cpp). The world stays stopped from the first one on.
-  void stop_for_fork();
   void prepare_fork();
   void parent_after_fork() noexcept;
   void child_after_fork() noexcept;
@@ -141,6 +143,9 @@ class HeapCore {
 
   enum class Taken : std::uint8_t { kChunk, kNoneFree, kNoMemory, kOverLimit };
 
+  void unlock_after_fork() noexcept;
+  /// What a mutator has recorded goes to the orphans: its thread ends, or is gone after a fork.
+  void hand_over(MutatorState& state) noexcept;
   void serve_stop_request() noexcept;
   std::uintptr_t allocate_large(MutatorState& state, std::size_t bytes);
   /// nullptr above the hard limit, or when the system has `refused`.
@@ -153,8 +158,6 @@ class HeapCore {
   [[noreturn]] void throw_out_of_memory(std::size_t bytes, std::size_t full_collections,
                                         bool refused);
 
-  /// Stops the world for the calling thread, which is absent, after collections of others.
-  void stop_world();
   /// A collection needs no memory from outside the heap, so that it cannot fail halfway: tables
   /// that cannot grow make it do more work instead.
   void collect_stopped(Kind kind) noexcept;
@@ -164,8 +167,9 @@ class HeapCore {
   void reset_mutators() noexcept;
   FullEvent full_collection(Kind kind);
   void shade_roots();
-  void shade_overwritten();
-  void forget_overwritten() noexcept;
+  /// Calls use(object) for all overwritten references that were recorded, and forgets them.
+  template <class Use>
+  void take_overwritten(Use&& use) noexcept;
   void mark_to_the_end();
   void verify_or_die(const char* when);
   void report_stuck(const MutatorState& state, std::uint64_t waited_ns);

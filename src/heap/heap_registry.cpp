@@ -31,8 +31,9 @@ Registry& registry() {
 void prepare() {
   t_absence.emplace();
   registry().mutex.native().lock();
-  // First all worlds, then all other locks: a mutator may need one of them to come to its stop.
-  for (HeapCore* const core : registry().heaps) core->stop_for_fork();
+  // Stopped, so that no other thread is between a store and its barrier when it vanishes. First all
+  // worlds, then all other locks: a mutator may need one of them to come to its stop.
+  for (HeapCore* const core : registry().heaps) core->stop_world();
   for (HeapCore* const core : registry().heaps) core->prepare_fork();
   AddressSpace::instance().mutex().native().lock();
 }
@@ -69,9 +70,6 @@ void unregister_heap(HeapCore* core) noexcept {
   std::erase(registry().heaps, core);
 }
 
-// Stopped, so that no other thread is between a store and its barrier when it vanishes.
-void HeapCore::stop_for_fork() { stop_world(); }
-
 void HeapCore::prepare_fork() {
   world_.prepare_fork();
   nursery_.mutex().native().lock();
@@ -81,29 +79,25 @@ void HeapCore::prepare_fork() {
   listeners_.prepare_fork();
 }
 
-void HeapCore::parent_after_fork() noexcept {
-  listeners_.parent_after_fork();
+void HeapCore::unlock_after_fork() noexcept {
   orphans_mutex_.native().unlock();
   globals_.mutex().native().unlock();
   large_.mutex().native().unlock();
   nursery_.mutex().native().unlock();
+}
+
+void HeapCore::parent_after_fork() noexcept {
+  listeners_.parent_after_fork();
+  unlock_after_fork();
   world_.parent_after_fork();
 }
 
 void HeapCore::child_after_fork() noexcept {
   listeners_.child_after_fork();
-  orphans_mutex_.native().unlock();
-  globals_.mutex().native().unlock();
-  large_.mutex().native().unlock();
-  nursery_.mutex().native().unlock();
+  unlock_after_fork();
   // Threads that are gone may have recorded slots that still matter.
-  const MutatorState* const self = first_mutator_of_thread();
-  world_.child_after_fork(self, [this](MutatorState* state) {
-    orphans_.absorb(state->remembered);
-    for (Object* const object : state->overwritten) {
-      if (!orphan_overwritten_.push(object)) full_.shade_without_memory(object);
-    }
-  });
+  world_.child_after_fork(first_mutator_of_thread(),
+                          [this](MutatorState* state) { hand_over(*state); });
 }
 
 }  // namespace fallow::detail

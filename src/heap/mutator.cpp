@@ -120,15 +120,17 @@ void HeapCore::attach(MutatorState* state) {
 
 void HeapCore::detach(MutatorState* state) noexcept {
   const ThreadAbsence absence;
-  world_.remove(state, [this, state] {
-    with_orphans([&](RememberedSet& set, PushBuffer<Object*>& overwritten) {
-      set.absorb(state->remembered);
-      for (Object* const object : state->overwritten) {
-        if (!overwritten.push(object)) full_.shade_without_memory(object);
-      }
-    });
-  });
+  world_.remove(state, [this, state] { hand_over(*state); });
   remove_mutator_of_thread(state);
+}
+
+void HeapCore::hand_over(MutatorState& state) noexcept {
+  with_orphans([&](RememberedSet& set, PushBuffer<Object*>& overwritten) {
+    set.absorb(state.remembered);
+    for (Object* const object : state.overwritten) {
+      if (!overwritten.push(object)) full_.shade_without_memory(object);
+    }
+  });
 }
 
 void HeapCore::park(MutatorState* state) {

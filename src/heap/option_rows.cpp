@@ -168,8 +168,10 @@ HeapOptions HeapOptions::from_environment() {
   HeapOptions options;
   for (std::size_t i = 0; i < std::size(detail::kRows); ++i) {
     // As in the structure, zero means "choose" or "none" where the range begins above it.
-    const bool zero = platform::environment(detail::kRows[i].environment) == "0";
-    if (zero && detail::kMembers[i].zero_chooses) continue;
+    if (detail::kMembers[i].zero_chooses &&
+        platform::environment(detail::kRows[i].environment) == "0") {
+      continue;
+    }
     const telemetry::ParsedOption parsed = telemetry::option_from_environment(detail::kRows[i]);
     if (!parsed.error.empty()) throw OptionError("fallow: " + parsed.error);
     if (parsed) detail::kMembers[i].set(options, *parsed.value);
