@@ -111,7 +111,7 @@ TEST(BenchRows, RootsBuildsTreesOfTheGivenDepth) {
 
 TEST(BenchRows, SeveralMutatorsReportHowLongTheyTakeToStop) {
   for (const Row& row : rows_of("threads", 1'000'000)) {
-    expect_metrics(row, {"mutators", "objects_per_us", "wall_s", "cpu_s", "stop_p50_us",
+    expect_metrics(row, {"threads", "scaling", "objects_per_us", "wall_s", "cpu_s", "stop_p50_us",
                          "stop_p99_us", "stop_max_us", "minor_collections"});
   }
 }
