@@ -28,8 +28,8 @@ test-quick: deps  ## Run the release build's tests and the fast checks of the so
 	@scripts/test_all.sh quick
 
 bench: build  ## Run the benchmarks
-	@for name in $$(build/release/fallow bench --list | sed -nE 's/^([a-z-]+) .*/\1/p'); do \
-	  build/release/fallow bench $$name || exit 1; done
+	@for name in $$(build/release/fallow bench --list | sed -nE 's/^  ([a-z-]+) .*/\1/p'); do \
+	  build/release/fallow bench $$name --output build || exit 1; done
 
 format:  ## Rewrite the C++ sources in the project's format
 	@scripts/format.sh

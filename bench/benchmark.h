@@ -27,6 +27,7 @@ struct Options {
   int runs = 5;
   bool json = false;
   bool callgrind = false;
+  std::string rows;          ///< only rows whose names contain this
   std::string output = ".";  ///< folder for pictures
 };
 
@@ -74,6 +75,7 @@ std::vector<Row> threads_rows(const Options& options);
 std::vector<Row> nursery_rows(const Options& options);
 std::vector<std::string> nursery_pictures(const std::vector<Measured>& rows,
                                           const Options& options);
+std::vector<Row> pause_rows(const Options& options);
 std::vector<Row> tree_rss_rows(const Options& options);
 
 }  // namespace fallow::bench

@@ -1,6 +1,7 @@
 #include "bench/command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -88,6 +89,11 @@ void count_instructions(const Benchmark& benchmark, const std::vector<Row>& rows
 
 /// What would fail at the end fails before anything is measured.
 void check(const Benchmark& benchmark, const std::vector<Row>& rows, const Options& options) {
+  if (benchmark.pictures != nullptr && options.rows.empty() &&
+      access(options.output.c_str(), W_OK) != 0) {
+    throw BadOption(fmt::format("cannot write pictures into '{}'; --output names another folder",
+                                options.output));
+  }
   if (!options.callgrind) return;
   if (std::none_of(rows.begin(), rows.end(), is_countable)) {
     throw BadOption(
@@ -103,9 +109,21 @@ void print_table(const std::vector<Measured>& measured, int runs) {
              as_table(measured));
 }
 
+std::vector<Row> chosen_rows(const Benchmark& benchmark, const Options& options) {
+  std::vector<Row> rows = benchmark.rows(options);
+  std::erase_if(rows, [&options](const Row& row) {
+    return row.name.find(options.rows) == std::string::npos;
+  });
+  if (rows.empty()) {
+    throw BadOption(
+        fmt::format("'{}' has no row whose name contains '{}'", benchmark.name, options.rows));
+  }
+  return rows;
+}
+
 int run_benchmark(const Benchmark& benchmark, const Request& request) {
   const Options& options = request.options;
-  const std::vector<Row> rows = benchmark.rows(options);
+  const std::vector<Row> rows = chosen_rows(benchmark, options);
   if (!request.work.empty()) return run_work(rows, request);
   check(benchmark, rows, options);
   TerminalLine progress;
@@ -120,7 +138,8 @@ int run_benchmark(const Benchmark& benchmark, const Request& request) {
   } else {
     print_table(measured, options.runs);
   }
-  if (benchmark.pictures != nullptr) {
+  // A picture of some rows would look like one of all.
+  if (benchmark.pictures != nullptr && options.rows.empty()) {
     for (const std::string& file : benchmark.pictures(measured, options)) {
       fmt::print(stderr, "picture: {}\n", file);
     }
@@ -164,6 +183,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   bench->add_option("--runs", request->options.runs, "Runs of every row, alternating")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  bench->add_option("--rows", request->options.rows, "Only rows whose names contain this");
   bench->add_flag("--json", request->options.json, "Prints JSON instead of a table");
   bench->add_flag("--callgrind", request->options.callgrind,
                   "Also counts instructions, with valgrind");

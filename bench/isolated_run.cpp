@@ -1,11 +1,13 @@
 #include "bench/isolated_run.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -65,9 +67,13 @@ Metrics run_isolated(const Row& row) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("cannot create a pipe");
   std::fflush(nullptr);
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("cannot create a process");
   if (child == 0) {
+    // A benchmark that is killed leaves nobody behind who would disturb the next measurement.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
     close(ends[0]);
     answer(row, ends[1]);
   }

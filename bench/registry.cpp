@@ -18,6 +18,8 @@ const std::vector<Benchmark>& benchmarks() {
        "objects of each mutator (default 500000000)", threads_rows, nullptr},
       {"nursery", "GCBench and allocation against the size of the nursery, with a picture",
        "objects of the allocation loop (default 200000000)", nursery_rows, nursery_pictures},
+      {"pause", "pauses of full collections in steps, in scenarios that have hurt other collectors",
+       "tree depth (default 24: 33 million nodes)", pause_rows, nullptr},
       {"tree-rss", "resident memory of a live tree against the bytes of its objects",
        "tree depth (default 22: 8.4 million nodes)", tree_rss_rows, nullptr},
   };

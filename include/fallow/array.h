@@ -213,6 +213,9 @@ class ValueArray : public ArrayBase {
 /// An immutable string of bytes (any content, no terminator).
 class String : public ValueArray<char> {
  public:
+  [[nodiscard]] const char* data() const noexcept { return ValueArray<char>::data(); }
+  [[nodiscard]] std::span<const char> items() const noexcept { return {data(), length()}; }
+  void set(std::size_t index, char value) = delete;
   /// Valid as long as a Ref would be.
   [[nodiscard]] std::string_view view() const noexcept { return {data(), length()}; }
 
@@ -299,7 +302,8 @@ NewRef<A> make_values(detail::MutatorAt at, std::size_t length) {
 template <class... Us>
 NewRef<String> make_string(detail::MutatorAt at, const Live<Us...>& live, std::string_view text) {
   NewRef<String> string = make_values<String>(at, live, text.size());
-  if (!text.empty()) std::memcpy(string->data(), text.data(), text.size());
+  if (!text.empty())
+    std::memcpy(static_cast<ValueArray<char>&>(*string).data(), text.data(), text.size());
   return string;
 }
 inline NewRef<String> make_string(detail::MutatorAt at, std::string_view text) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "fallow/step.h"
+
 namespace fallow {
 
 /// Facts of one minor collection.
@@ -19,11 +21,20 @@ struct MinorEvent {
   std::size_t used_bytes;        ///< old space and large objects afterwards
 };
 
-/// Facts of one full collection.
+/// Facts of one step of a full collection, in a pause of its own or after a minor collection.
+struct StepEvent {
+  CycleState before;
+  CycleState after;
+  std::uint64_t wall_ns;  ///< all mutators stopped
+  std::uint64_t cpu_ns;   ///< of the collecting thread
+};
+
+/// Facts of one full collection, when everything is swept.
 struct FullEvent {
   std::uint64_t number;
-  std::uint64_t wall_ns;
+  std::uint64_t wall_ns;  ///< all mutators stopped, in `steps` pauses together
   std::uint64_t cpu_ns;
+  std::uint64_t steps;
   std::size_t used_bytes_before;
   std::size_t used_bytes_after;
   std::size_t next_full_at;
@@ -45,6 +56,7 @@ class EventListener {
  public:
   virtual ~EventListener() = default;
   virtual void on_minor(const MinorEvent&) {}
+  virtual void on_step(const StepEvent&) {}
   virtual void on_full(const FullEvent&) {}
   virtual void on_stuck_mutator(const StuckMutatorEvent&) {}
 };

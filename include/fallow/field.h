@@ -63,4 +63,10 @@ class Field {
   detail::Slot slot_;
 };
 
+/// A template, so that comparisons of a Field with a Ref stay those of Refs.
+template <class T>
+bool operator==(const Field<T>& left, const Field<T>& right) noexcept {
+  return left.get() == right.get();
+}
+
 }  // namespace fallow

@@ -11,9 +11,10 @@ class Heap;
 
 namespace detail {
 class HeapCore;
+HeapCore& core_of(Heap& heap) noexcept;
 /// A root cell owned by the heap. Throws std::bad_alloc.
-Slot* acquire_global_cell(Heap& heap);
-void release_global_cell(Heap& heap, Slot* cell) noexcept;
+Slot* acquire_global_cell(HeapCore& core);
+void release_global_cell(HeapCore& core, Slot* cell) noexcept;
 }  // namespace detail
 
 /// A root that is not tied to a scope or thread: static data, caches, handles held by foreign code.
@@ -24,11 +25,15 @@ void release_global_cell(Heap& heap, Slot* cell) noexcept;
 template <class T>
 class Global {
  public:
-  explicit Global(Heap& heap) : heap_(heap), cell_(detail::acquire_global_cell(heap)) {}
+  explicit Global(Heap& heap)
+      : core_(detail::core_of(heap)), cell_(detail::acquire_global_cell(core_)) {}
   Global(Heap& heap, const Ref<T>& value) : Global(heap) { *this = value; }
-  ~Global() { detail::release_global_cell(heap_, cell_); }
+  ~Global() { detail::release_global_cell(core_, cell_); }
   Global(const Global&) = delete;
-  Global& operator=(const Global&) = delete;
+  /// The value, not the cell.
+  Global& operator=(const Global& other) noexcept {  // NOLINT(bugprone-unhandled-self-assignment)
+    return *this = other.get();
+  }
 
   Global& operator=(const Ref<T>& value) noexcept {
     detail::store_with_barrier(*cell_, reinterpret_cast<Object*>(value.get()));
@@ -43,13 +48,14 @@ class Global {
   T* operator->() const noexcept { return pointer(); }
   T& operator*() const noexcept { return *pointer(); }
   explicit operator bool() const noexcept { return pointer() != nullptr; }
+  friend bool operator==(const Global& global, std::nullptr_t) noexcept { return !global; }
 
  private:
   T* pointer() const noexcept {
     return reinterpret_cast<T*>(cell_->load(std::memory_order_relaxed));
   }
 
-  Heap& heap_;
+  detail::HeapCore& core_;
   detail::Slot* cell_;
 };
 

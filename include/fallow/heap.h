@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include "fallow/events.h"
 #include "fallow/options.h"
 #include "fallow/statistics.h"
+#include "fallow/step.h"
 
 namespace fallow {
 
@@ -50,6 +52,18 @@ class Heap {
   void collect();
   /// A minor collection, now. Cost: proportional to young survivors and remembered slots.
   void collect_minor();
+
+  /// Works on the full collection for about so much CPU time of the calling thread, with all
+  /// mutators stopped; begins one, after a minor collection, if none is under way. Overruns by at
+  /// most one quantum (some 50 µs) beyond that minor collection. A program that collects in idle
+  /// time calls it until `cycle_ended`, and again when statistics().next_full_at comes near.
+  StepResult step(std::chrono::nanoseconds cpu_budget);
+  /// The same until a moment, for event loops that know when they are needed again.
+  StepResult step_until(std::chrono::steady_clock::time_point deadline);
+
+  /// A full collection, now, that gives all free memory back to the system; collect() keeps what
+  /// the next full nursery would take at once.
+  void trim();
 
   /// O(1) but for the percentiles of pauses.
   [[nodiscard]] HeapStatistics statistics() const;

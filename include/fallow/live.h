@@ -3,6 +3,7 @@
 #include <tuple>
 #include <utility>
 
+#include "fallow/detail/offset_of.h"
 #include "fallow/mutator.h"
 #include "fallow/ref.h"
 
@@ -22,11 +23,16 @@ class Live {
   }
 
  private:
-  /// Takes the slots back also when the allocation throws.
+  /// Reloads the Refs and takes the slots back, also when the allocation throws.
+  template <std::size_t... Is>
   struct SlotScope {
+    const Live& live;
     Mutator& mutator;
     Object** base;
-    ~SlotScope() { detail::MutatorAccess::slot_top(mutator) = base; }
+    ~SlotScope() {
+      ((std::get<Is>(live.refs_) = Ref<Ts>(reinterpret_cast<Ts*>(base[Is]))), ...);
+      detail::MutatorAccess::slot_top(mutator) = base;
+    }
   };
 
   template <class Allocate, std::size_t... Is>
@@ -40,10 +46,8 @@ class Live {
     }
     ((base[Is] = reinterpret_cast<Object*>(std::get<Is>(refs_).get())), ...);
     Access::slot_top(mutator) = base + sizeof...(Ts);
-    SlotScope scope{mutator, base};
-    auto result = allocate();
-    ((std::get<Is>(refs_) = Ref<Ts>(reinterpret_cast<Ts*>(base[Is]))), ...);
-    return result;
+    const SlotScope<Is...> scope{*this, mutator, base};
+    return allocate();
   }
 
   std::tuple<Ref<Ts>&...> refs_;
@@ -57,9 +61,6 @@ template <class... Ts>
   return Live<Ts...>(refs...);
 }
 
-template <class T>
-class Field;
-
 namespace detail {
 template <class T>
 inline constexpr bool kIsLive = false;
@@ -72,11 +73,6 @@ template <class T>
 inline constexpr bool kIsRef<Ref<T>> = true;
 template <class T>
 inline constexpr bool kIsRef<NewRef<T>> = true;
-
-template <class T>
-inline constexpr bool kIsField = false;
-template <class T>
-inline constexpr bool kIsField<Field<T>> = true;
 
 /// A temporary Ref as a constructor argument could go stale before the constructor runs.
 template <class Arg>

@@ -21,6 +21,9 @@ struct HeapOptions {
   std::size_t growth_cap_bytes = 0;
   /// … and never below this many bytes of old space. 0: chosen from the nursery.
   std::size_t growth_floor_bytes = 0;
+  /// CPU time that a full collection takes after a minor one, at most; half as much again when the
+  /// heap has grown past its goal. 0: full collections are not sliced.
+  std::uint64_t step_budget_microseconds = 500;
   /// Bytes of address space for the slots of Locals of each mutator; pages are used on demand.
   std::size_t slot_stack_bytes = std::size_t{8} << 20;
   /// A stop request that waits longer than this reports the mutator that does not poll.

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fallow/step.h"
+
 namespace fallow {
 
 /// Pauses of one kind, in nanoseconds. Percentiles are exact to 1/32.
@@ -27,10 +29,18 @@ struct HeapStatistics {
   std::size_t committed = 0;    ///< obtained from the system: nursery, blocks, large pages
   std::size_t next_full_at = 0;  ///< old_used + large_used that starts the next full collection
   std::size_t mutators = 0;      ///< attached now
+  CycleState cycle = CycleState::kIdle;  ///< of the full collection
+  int major_pauses = 0;                  ///< MajorPause objects that exist now
+  std::uint64_t no_gc_scopes = 0;        ///< NoGc objects so far, nested ones apart
+  std::uint64_t no_gc_overruns = 0;      ///< of those, how many were over before their end
   PauseSummary minor_wall;
   PauseSummary minor_cpu;
-  PauseSummary full_wall;
+  PauseSummary full_wall;  ///< of full collections in one piece
   PauseSummary full_cpu;
+  PauseSummary step_wall;  ///< of steps of full collections, by the heap itself or Heap::step
+  PauseSummary step_cpu;
+  PauseSummary pause_wall;  ///< whole pauses: minor collections with what follows them, and steps
+  PauseSummary pause_cpu;
   PauseSummary stop_wall;  ///< from the request until the last mutator stopped
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -68,21 +69,33 @@ struct alignas(64) TypeDescriptor {
   std::string_view name;
 };
 
-/// The reference members of a managed type, in any order. Offsets are computed at compile time.
-/// Members inherited from a managed base are listed too.
+/// The reference members of a managed type, in any order: Fields and arrays of Fields. Offsets are
+/// computed at compile time. Members inherited from a managed base are listed too. A derived type
+/// that adds reference members needs a list of its own, since it inherits the one of its base.
 template <auto... Members>
 struct FieldList {};
 
 namespace detail {
+
+inline constexpr std::size_t kReferenceBytes = sizeof(void*);
 
 template <class T, class List>
 struct FieldOffsets;
 
 template <class T, auto... Members>
 struct FieldOffsets<T, FieldList<Members...>> {
-  static constexpr std::size_t kCount = sizeof...(Members);
-  static constexpr std::uint32_t kOffsets[kCount == 0 ? 1 : kCount] = {
-      static_cast<std::uint32_t>(offset_of_member<T>(Members))...};
+  static constexpr std::size_t kCount = (field_count(Members) + ... + 0);
+  static constexpr auto kOffsets = [] {
+    std::array<std::uint32_t, kCount == 0 ? 1 : kCount> offsets{};
+    std::size_t next = 0;
+    [[maybe_unused]] const auto add = [&](std::size_t offset, std::size_t count) {
+      for (; count != 0; --count, offset += kReferenceBytes) {
+        offsets[next++] = static_cast<std::uint32_t>(offset);
+      }
+    };
+    (add(offset_of_member<T>(Members), field_count(Members)), ...);
+    return offsets;
+  }();
 };
 
 template <class T>
@@ -128,11 +141,11 @@ constexpr TypeDescriptor describe() {
     type.bitmap_is_complete = false;
   } else {
     using Offsets = FieldOffsets<T, typename T::Fields>;
-    type.reference_offsets = Offsets::kOffsets;
+    type.reference_offsets = Offsets::kOffsets.data();
     type.reference_count = Offsets::kCount;
     type.has_references = Offsets::kCount != 0;
     for (std::size_t i = 0; i < Offsets::kCount; ++i) {
-      const std::size_t word = Offsets::kOffsets[i] / sizeof(void*);
+      const std::size_t word = Offsets::kOffsets[i] / kReferenceBytes;
       if (word < 64) {
         type.reference_bitmap |= std::uint64_t{1} << word;
       } else {

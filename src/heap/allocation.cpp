@@ -56,7 +56,7 @@ std::uintptr_t HeapCore::allocate_slow(MutatorState& state, std::size_t bytes,
                                        std::size_t alignment) {
   Mutator& mutator = *state.mutator;
   serve_stop_request();
-  if (state.zeal.active()) zeal(state);
+  if (state.zeal.active() && !in_no_gc(state)) zeal(state);
   const std::size_t padding = alignment > kObjectGranule ? kObjectGranule : 0;
   if (bytes > max_nursery_object_ || !make_room(state, bytes + padding)) {
     const std::uintptr_t object = allocate_large(state, bytes);
@@ -74,7 +74,7 @@ bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
   std::size_t minor_collections = 0;
   std::size_t full_collections = 0;
   while (state.chunk_end - MutatorAccess::free(*state.mutator) < bytes) {
-    const Taken taken = take_chunk(state);
+    const Taken taken = take_chunks(state, 1);
     switch (taken) {
       case Taken::kChunk:
         break;
@@ -95,14 +95,14 @@ bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
   return true;
 }
 
-HeapCore::Taken HeapCore::take_chunk(MutatorState& state) {
+HeapCore::Taken HeapCore::take_chunks(MutatorState& state, std::size_t at_least) {
   const std::scoped_lock lock(nursery_.mutex());
   // Whatever of the nursery survives must find room in the old space, whatever its size classes.
-  std::size_t chunks = state.chunks_to_take;
+  std::size_t chunks = std::max(state.chunks_to_take, at_least);
   const auto outstanding_with = [this](std::size_t more) {
     return nursery_.taken_bytes() + more * nursery_.chunk_bytes();
   };
-  if (old_.growth_for(outstanding_with(chunks)) != 0) chunks = 1;
+  if (old_.growth_for(outstanding_with(chunks)) != 0) chunks = at_least;
   const std::size_t outstanding = outstanding_with(chunks);
   const std::size_t growth = old_.growth_for(outstanding);
   if (growth != 0) {
@@ -141,7 +141,9 @@ Object* HeapCore::allocate_large_within_limit(std::size_t bytes, std::size_t spa
 std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) {
   const std::size_t span = large_.span_for(bytes);
   const std::size_t young = large_.young_bytes();
-  if (young != 0 && young + span > young_large_limit_) collect(Kind::kMinor);
+  if (young != 0 && young + span > young_large_limit_ && !in_no_gc(state)) {
+    collect(Kind::kMinor);
+  }
   for (std::size_t full_collections = 0;;) {
     bool refused = false;
     Object* const object = allocate_large_within_limit(bytes, span, &refused);

@@ -38,17 +38,17 @@ bool is_young(const Object* object) noexcept {
 }
 
 void shade_if_marking(Object* overwritten) noexcept {
-  if (overwritten == nullptr || in_nursery(overwritten) || !some_heap_marks()) return;
-  HeapCore* const core = heap_of(overwritten);
-  if (core->full_cycle().state() != FullCycle::State::kMarking) return;
+  // Young objects are not part of the snapshot, and may be gone when the collector would look.
+  if (!some_heap_marks() || overwritten == nullptr || is_young(overwritten)) return;
   MutatorState* const state = mutator_for(overwritten);
+  HeapCore* const core = state != nullptr ? state->core : heap_of(overwritten);
+  FullCycle& cycle = core->full_cycle();
+  if (cycle.state() != FullCycle::State::kMarking) return;
   if (state != nullptr) {
-    if (!state->overwritten.push(overwritten)) core->full_cycle().shade_without_memory(overwritten);
+    state->overwritten.add(overwritten, cycle);
     return;
   }
-  core->with_orphans([&](RememberedSet&, PushBuffer<Object*>& shaded) {
-    if (!shaded.push(overwritten)) core->full_cycle().shade_without_memory(overwritten);
-  });
+  core->with_orphans([&](RememberedSet&, SnapshotLog& log) { log.add(overwritten, cycle); });
 }
 
 /// Calls use(set) with the remembered set to which a slot holding `value` goes.
@@ -59,21 +59,19 @@ void with_remembered_set(const Object* value, Use&& use) noexcept {
     use(state->remembered);
     return;
   }
-  heap_of(value)->with_orphans([&](RememberedSet& set, PushBuffer<Object*>&) { use(set); });
+  heap_of(value)->with_orphans([&](RememberedSet& set, SnapshotLog&) { use(set); });
 }
 
-/// Items of one array: slots one by one in a short array, dirty cards in a long one.
+/// Items of an array: slots one by one in a short one, cards that fill up in a long one.
 void remember_item(Object* array, std::size_t length, Slot* items, std::size_t index,
                    const Object* value) noexcept {
-  if (card_count(length) == 0) {
-    with_remembered_set(value, [&](RememberedSet& set) { set.add_slot(&items[index]); });
-    return;
-  }
-  const std::size_t card = index / kCardItems;
-  std::uint8_t* const dirty = &card_table(array, length)[card];
-  if (__atomic_load_n(dirty, __ATOMIC_RELAXED) != 0) return;
-  __atomic_store_n(dirty, std::uint8_t{1}, __ATOMIC_RELAXED);
-  with_remembered_set(value, [&](RememberedSet& set) { set.add_card({array, card}); });
+  with_remembered_set(value, [&](RememberedSet& set) {
+    if (card_count(length) == 0) {
+      set.add_slot(&items[index]);
+    } else {
+      set.add_item({array, index / kCardItems}, length, &items[index]);
+    }
+  });
 }
 
 }  // namespace

@@ -30,21 +30,14 @@ static_assert(kMetadataBytes % kBlockBytes == 0);
 enum MarkColor : std::uint8_t { kFreeCell = 0, kColorA = 1, kColorB = 2 };
 constexpr MarkColor other_color(MarkColor color) { return color == kColorA ? kColorB : kColorA; }
 
-enum class BlockState : std::uint8_t {
-  kFree,     ///< no objects; on the free list
-  kCurrent,  ///< a bump cursor is in it
-  kPartial,  ///< swept, has free cells; on the partial list of its class
-  kFull,     ///< swept, too few free cells to be worth a visit
-  kUnswept   ///< dead objects still carry the colour of the cycle before; on the unswept list
-};
-
 struct Chunk;
 
 struct alignas(64) Block {
   Block* next;
   std::uint16_t cell_bytes;
   std::uint8_t size_class;
-  BlockState state;
+  bool is_free;         ///< no objects; on the free list
+  bool swept_in_even;   ///< parity of the last sweep that it took part in, or was opened in
   bool may_hold_pages;  ///< written to since its pages were last handed back
 };
 

@@ -21,6 +21,8 @@ void FullCycle::begin() {
   while (sweep_some(std::numeric_limits<std::size_t>::max())) {
   }
   marked_bytes_ = 0;
+  marked_large_bytes_ = 0;
+  scanned_items_ = 0;
   marked_objects_ = 0;
   old_.begin_marking();
   space_.marking_started();
@@ -37,6 +39,14 @@ void FullCycle::shade(Object* object) {
     std::uint8_t* const mark = mark_byte(object);
     if (*mark == old_.live_color()) return;
     *mark = old_.live_color();
+  }
+  account_and_push(object);
+}
+
+void FullCycle::account_and_push(Object* object) {
+  if (space_.is_large(object)) {
+    marked_large_bytes_ += LargeHeader::of(object)->span_bytes;
+  } else {
     // The header is read when the object is popped; fetch its line meanwhile.
     __builtin_prefetch(static_cast<const void*>(object));
     marked_bytes_ += block_of(object)->cell_bytes;
@@ -45,15 +55,32 @@ void FullCycle::shade(Object* object) {
   push(object, 0);
 }
 
-void FullCycle::shade_without_memory(Object* object) noexcept {
+void FullCycle::scan_later(PushBuffer<Object*>& objects) noexcept {
+  if (scan_later_.empty()) {
+    scan_later_.swap(objects);
+  } else if (!scan_later_.append(objects.begin(), objects.end())) {
+    for (Object* const object : objects) account_and_push(object);
+  }
+  objects.clear();
+}
+
+void FullCycle::shade_later(Object* const* first, Object* const* last) noexcept {
+  if (shade_later_.append(first, last)) return;
+  for (; first != last; ++first) shade(*first);
+}
+
+bool FullCycle::claim(Object* object) noexcept {
+  const std::uint8_t live = old_.live_color();
+  std::uint8_t* mark = nullptr;
   if (space_.is_large(object)) {
     LargeHeader* const header = LargeHeader::of(object);
-    if (header->young) return;
-    header->color = old_.live_color();
+    if (header->young) return false;
+    mark = &header->color;
   } else {
-    *mark_byte(object) = old_.live_color();
+    mark = mark_byte(object);
   }
-  stack_lost_ = true;
+  if (__atomic_load_n(mark, __ATOMIC_RELAXED) == live) return false;
+  return __atomic_exchange_n(mark, live, __ATOMIC_RELAXED) != live;
 }
 
 void FullCycle::push(Object* object, std::size_t first) {
@@ -65,6 +92,12 @@ bool FullCycle::mark_some(std::size_t references) {
   while (done < references) {
     if (!stack_.empty()) {
       done += scan(stack_.pop());
+    } else if (!shade_later_.empty()) {
+      ++done;
+      shade(shade_later_.pop());
+    } else if (!scan_later_.empty()) {
+      ++done;
+      account_and_push(scan_later_.pop());
     } else if (stack_lost_) {
       rescan();
     } else {
@@ -87,6 +120,7 @@ std::size_t FullCycle::scan(const Pending& pending) {
       count - pending.first > kSliceItems ? pending.first + kSliceItems : count;
   if (last != count) push(object, last);
   visit_item_references(object, type, pending.first, last, visitor);
+  if (space_.is_large(object)) scanned_items_ += (last - pending.first) * type.item_bytes;
   return 1 + (last - pending.first);
 }
 
@@ -108,6 +142,8 @@ void FullCycle::rescan() {
 void FullCycle::finish_marking() {
   space_.marking_ended();
   stack_.clear();
+  shade_later_.clear();
+  scan_later_.clear();
   old_.begin_sweeping();
   large_.begin_sweeping();
   state_ = State::kSweeping;

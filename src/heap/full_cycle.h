@@ -35,9 +35,26 @@ class FullCycle {
   void begin();
   /// Marks an object that a root or an overwritten slot refers to. Null and young ones are ignored.
   void shade(Object* object);
-  /// The same from a write barrier that has no memory to note the object for later: marks it and
-  /// lets a walk over the heap find it. Safe beside other mutators; not beside the collector.
-  void shade_without_memory(Object* object) noexcept;
+  /// The same for many, later, in slices.
+  void shade_later(Object* const* first, Object* const* last) noexcept;
+  /// Objects that claim() has marked: accounts for them and scans them, in slices. Leaves `objects`
+  /// empty.
+  void scan_later(PushBuffer<Object*>& objects) noexcept;
+
+  // For write barriers: safe beside other mutators, not beside the collector.
+  /// Marks an object of the old space or a large one; false when that has happened already, or is
+  /// not needed. Who gets true sees to it that the object is scanned.
+  [[nodiscard]] bool claim(Object* object) noexcept;
+  static void prefetch_mark(Object* object) noexcept {
+    // Of a large object this fetches something else, which does no harm.
+    __builtin_prefetch(mark_byte(object), 1);
+  }
+  /// There is no memory to note that a claimed object is to be scanned: a walk will find it.
+  void claimed_object_lost() noexcept { stack_lost_.store(true, std::memory_order_relaxed); }
+  /// The two in one.
+  void shade_without_memory(Object* object) noexcept {
+    if (claim(object)) claimed_object_lost();
+  }
   /// Scans about `references` references; false when nothing is left to scan.
   bool mark_some(std::size_t references);
   /// Everything reachable is marked: the rest is dead from now on.
@@ -47,10 +64,16 @@ class FullCycle {
 
   /// Bytes of cells marked by this cycle, large objects excluded.
   [[nodiscard]] std::size_t marked_bytes() const noexcept { return marked_bytes_; }
-  /// Objects that wait to be scanned.
-  [[nodiscard]] std::size_t pending() const noexcept { return stack_.size(); }
+  /// Spans of old large objects marked by this cycle.
+  [[nodiscard]] std::size_t marked_large_bytes() const noexcept { return marked_large_bytes_; }
   /// Objects marked by this cycle.
   [[nodiscard]] std::size_t marked_objects() const noexcept { return marked_objects_; }
+  /// Objects and values that wait to be looked at.
+  [[nodiscard]] std::size_t pending() const noexcept {
+    return stack_.size() + shade_later_.size() + scan_later_.size();
+  }
+  /// Progress of marking, in bytes: of cells marked and of items of large objects scanned.
+  [[nodiscard]] std::size_t marking_done() const noexcept { return marked_bytes_ + scanned_items_; }
 
  private:
   /// A pending object, or the rest of a long one from item `first` on.
@@ -59,6 +82,8 @@ class FullCycle {
     std::size_t first;
   };
 
+  /// Books of an object that has just been marked; pushes it.
+  void account_and_push(Object* object);
   void push(Object* object, std::size_t first);
   std::size_t scan(const Pending& pending);
   /// After entries were lost: visits the references of all marked objects again. Each pass marks at
@@ -70,8 +95,12 @@ class FullCycle {
   AddressSpace& space_;
   std::atomic<State> state_{State::kIdle};
   PushBuffer<Pending> stack_;
+  PushBuffer<Object*> shade_later_;
+  PushBuffer<Object*> scan_later_;
   std::atomic<bool> stack_lost_{false};  ///< an object is marked but was not pushed
   std::size_t marked_bytes_ = 0;
+  std::size_t marked_large_bytes_ = 0;
+  std::size_t scanned_items_ = 0;  ///< bytes
   std::size_t marked_objects_ = 0;
 };
 

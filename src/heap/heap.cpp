@@ -1,6 +1,9 @@
 #include "fallow/heap.h"
 
+#include <algorithm>
+
 #include "fallow/global.h"
+#include "fallow/major_pause.h"
 #include "heap/heap_core.h"
 #include "heap/verifier.h"
 #include "platform/fatal.h"
@@ -25,6 +28,26 @@ void Heap::collect() { core_->collect_now(detail::HeapCore::Kind::kFull); }
 
 void Heap::collect_minor() { core_->collect_now(detail::HeapCore::Kind::kMinor); }
 
+StepResult Heap::step(std::chrono::nanoseconds cpu_budget) {
+  const auto ns = std::max<std::int64_t>(cpu_budget.count(), 0);
+  return core_->step(static_cast<std::uint64_t>(ns), detail::StepBudget::kUnlimited);
+}
+
+StepResult Heap::step_until(std::chrono::steady_clock::time_point deadline) {
+  using std::chrono::nanoseconds;
+  const auto ns = std::chrono::duration_cast<nanoseconds>(deadline.time_since_epoch()).count();
+  return core_->step(detail::StepBudget::kUnlimited,
+                     static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0)));
+}
+
+void Heap::trim() { core_->collect_now(detail::HeapCore::Kind::kLastResort); }
+
+MajorPause::MajorPause(Heap& heap) noexcept : heap_(heap) {
+  detail::HeapAccess::core(heap_).pause_major(1);
+}
+
+MajorPause::~MajorPause() { detail::HeapAccess::core(heap_).pause_major(-1); }
+
 HeapStatistics Heap::statistics() const { return core_->statistics(); }
 
 const HeapOptions& Heap::options() const noexcept { return core_->options(); }
@@ -41,11 +64,11 @@ VerifyReport Heap::verify() {
 
 namespace detail {
 
-Slot* acquire_global_cell(Heap& heap) { return HeapAccess::core(heap).globals().acquire(); }
+HeapCore& core_of(Heap& heap) noexcept { return HeapAccess::core(heap); }
 
-void release_global_cell(Heap& heap, Slot* cell) noexcept {
-  HeapAccess::core(heap).globals().release(cell);
-}
+Slot* acquire_global_cell(HeapCore& core) { return core.globals().acquire(); }
+
+void release_global_cell(HeapCore& core, Slot* cell) noexcept { core.globals().release(cell); }
 
 }  // namespace detail
 }  // namespace fallow

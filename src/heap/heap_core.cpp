@@ -44,7 +44,7 @@ HeapCore::HeapCore(const HeapOptions& options)
                {options_.nursery_bytes, std::max<std::size_t>(options_.rotating_nurseries, 1),
                 poisons(options_), options_.huge_pages}),
       old_(this, space_, {poisons(options_), options_.huge_pages}),
-      large_(this, space_),
+      large_(this, space_, options_.huge_pages),
       minor_(space_, old_, large_, nursery_.bytes()),
       full_(space_, old_, large_),
       growth_(options_.growth_factor, options_.growth_cap_bytes, options_.growth_floor_bytes),
@@ -55,7 +55,9 @@ HeapCore::HeapCore(const HeapOptions& options)
       max_nursery_object_(max_nursery_object_for(nursery_.bytes())),
       young_large_limit_(young_large_limit(nursery_.bytes())),
       orphans_mutex_(platform::LockRank::kOrphans, "orphans"),
-      threshold_(growth_.threshold()) {
+      threshold_(growth_.threshold()),
+      marking_pacer_(options_.step_budget_microseconds * 1000),
+      sweeping_pacer_(options_.step_budget_microseconds * 1000) {
   number_ = register_heap(this);
   g_heaps_alive.fetch_add(1);
   announce_diagnostics(options_);
@@ -86,6 +88,14 @@ HeapStatistics HeapCore::statistics() {
   figures.minor_cpu = summarize(minor_pauses_.cpu);
   figures.full_wall = summarize(full_pauses_.wall);
   figures.full_cpu = summarize(full_pauses_.cpu);
+  figures.step_wall = summarize(step_pauses_.wall);
+  figures.step_cpu = summarize(step_pauses_.cpu);
+  figures.pause_wall = summarize(pauses_.wall);
+  figures.pause_cpu = summarize(pauses_.cpu);
+  figures.cycle = cycle_state_.load(std::memory_order_relaxed);
+  figures.no_gc_scopes = gate_.scopes();
+  figures.no_gc_overruns = gate_.overruns();
+  figures.major_pauses = major_pauses_.load(std::memory_order_relaxed);
   figures.stop_wall = summarize(stop_pauses_);
   return figures;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fallow/heap.h"
+#include "fallow/step.h"
 #include "heap/address_space.h"
 #include "heap/full_cycle.h"
 #include "heap/global_cells.h"
@@ -16,8 +17,11 @@
 #include "heap/listeners.h"
 #include "heap/minor_collector.h"
 #include "heap/mutator_state.h"
+#include "heap/no_gc_gate.h"
 #include "heap/nursery.h"
 #include "heap/old_space.h"
+#include "heap/pacer.h"
+#include "heap/stopwatch.h"
 #include "heap/thread_absence.h"
 #include "heap/world.h"
 #include "telemetry/histogram.h"
@@ -65,8 +69,22 @@ class HeapCore {
   /// over.
   void collect_now(Kind kind);
 
-  /// The pieces of a full collection. Mutators may run between any two calls, minor collections
-  /// included; each call needs them stopped, and begin_marking() a minor collection just before.
+  /// Works on the full collection within a budget; begins one if none is under way.
+  StepResult step(std::uint64_t cpu_ns, std::uint64_t deadline_ns);
+  // NoGc (no_gc.cpp).
+  void enter_no_gc(MutatorState& state, std::size_t bytes, std::uint64_t deadline_ns);
+  void leave_no_gc(MutatorState& state) noexcept;
+  [[nodiscard]] bool in_no_gc(const MutatorState& state) const noexcept {
+    return state.no_gc.depth != 0 && !state.no_gc.over && gate_.is_open(state.no_gc.generation);
+  }
+
+  void pause_major(int change) noexcept {
+    major_pauses_.fetch_add(change, std::memory_order_relaxed);
+  }
+
+  /// The pieces of a full collection (full_collection.cpp). Mutators may run between any two calls,
+  /// minor collections included; each call needs them stopped, and begin_marking() a minor
+  /// collection just before.
   void begin_marking();
   /// Scans about `references` references; false when everything reachable is marked.
   bool mark_some(std::size_t references);
@@ -128,7 +146,7 @@ class HeapCore {
   }
 
   /// Stops the world for the calling thread, which is absent, after collections of others.
-  void stop_world();
+  void stop_world() noexcept;
 
   /// Fork handlers (heap_registry.cpp). The world stays stopped from the first one on.
   void prepare_fork();
@@ -152,7 +170,13 @@ class HeapCore {
   Object* allocate_large_within_limit(std::size_t bytes, std::size_t span, bool* refused);
   /// Makes sure that `bytes` fit behind the free pointer; false when the nursery cannot serve them.
   bool make_room(MutatorState& state, std::size_t bytes);
-  Taken take_chunk(MutatorState& state);
+  Taken take_chunks(MutatorState& state, std::size_t at_least);
+  /// Before an explicit collection: throws UsageError inside the calling thread's NoGc.
+  void refuse_in_no_gc(const char* operation);
+  /// An allocation has to collect although the thread has promised that it would not.
+  void break_own_no_gc() noexcept;
+  /// For an absent thread: stops the world when no NoGc is open.
+  void stop_for_collection() noexcept;
   [[nodiscard]] bool fits_hard_limit(std::size_t growth) const noexcept;
   void zeal(MutatorState& state);
   [[noreturn]] void throw_out_of_memory(std::size_t bytes, std::size_t full_collections,
@@ -165,12 +189,22 @@ class HeapCore {
   [[nodiscard]] std::size_t nursery_used_bytes() const noexcept;
   void visit_roots();
   void reset_mutators() noexcept;
-  FullEvent full_collection(Kind kind);
-  void shade_roots();
-  /// Calls use(object) for all overwritten references that were recorded, and forgets them.
+  // Full collections (full_collection.cpp). These return CPU time in nanoseconds.
+  /// A whole one in this pause.
+  std::uint64_t full_collection(Kind kind);
+  /// After a minor collection: what the full collection needs to keep pace with the program.
+  std::uint64_t continue_cycle();
+  std::uint64_t spend(const StepBudget& budget);
+  /// Works in one state of the cycle until it is left or the budget is spent.
+  void slice(const StepBudget& budget);
+  void note_roots();
+  void note_overwritten() noexcept;
+  /// Calls use(buffer) for every place where barriers note overwritten references.
   template <class Use>
-  void take_overwritten(Use&& use) noexcept;
-  void mark_to_the_end();
+  void for_each_overwritten(Use&& use) noexcept;
+  void finish_sweeping();
+  void end_cycle();
+  [[nodiscard]] std::size_t swept_blocks() const noexcept;
   void verify_or_die(const char* when);
   void report_stuck(const MutatorState& state, std::uint64_t waited_ns);
 
@@ -184,15 +218,17 @@ class HeapCore {
   FullCycle full_;
   GrowthRule growth_;
   World world_;
+  NoGcGate gate_;
   const std::size_t max_nursery_object_;
   const std::size_t young_large_limit_;
 
   platform::RankedMutex orphans_mutex_;
   RememberedSet orphans_;
-  PushBuffer<Object*> orphan_overwritten_;
+  SnapshotLog orphan_overwritten_;
 
   std::atomic<std::size_t> old_used_{0};
   std::size_t promoted_while_marking_ = 0;
+  std::size_t large_promoted_while_marking_ = 0;
   std::uint64_t last_minor_ns_ = 0;
   std::atomic<std::uint64_t> epoch_{1};
   std::source_location collection_site_{};
@@ -206,8 +242,24 @@ class HeapCore {
   std::atomic<std::size_t> threshold_;
   std::atomic<std::size_t> last_work_bytes_{0};  ///< copied and marked by the last collection
   std::atomic<std::uint64_t> zeal_collections_{0};
+  /// What the cycle under way, or the last one, has cost so far.
+  struct CycleTotals {
+    FullEvent event{};
+    std::size_t large_before = 0;
+    std::size_t chunks_before = 0;
+    std::size_t blocks_to_sweep = 0;
+  };
+  CycleTotals cycle_;
+  std::size_t live_after_last_cycle_ = 0;
+  Pacer marking_pacer_;   ///< in bytes
+  Pacer sweeping_pacer_;  ///< in blocks
+  std::atomic<int> major_pauses_{0};
+  std::atomic<CycleState> cycle_state_{CycleState::kIdle};  ///< for statistics
+
+  Pauses pauses_;  ///< whole ones
   Pauses minor_pauses_;
   Pauses full_pauses_;
+  Pauses step_pauses_;
   telemetry::PauseHistogram stop_pauses_;
 
   Listeners listeners_;

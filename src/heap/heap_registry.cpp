@@ -71,6 +71,7 @@ void unregister_heap(HeapCore* core) noexcept {
 }
 
 void HeapCore::prepare_fork() {
+  gate_.mutex().native().lock();
   world_.prepare_fork();
   nursery_.mutex().native().lock();
   large_.mutex().native().lock();
@@ -90,11 +91,15 @@ void HeapCore::parent_after_fork() noexcept {
   listeners_.parent_after_fork();
   unlock_after_fork();
   world_.parent_after_fork();
+  gate_.mutex().native().unlock();
 }
 
 void HeapCore::child_after_fork() noexcept {
   listeners_.child_after_fork();
   unlock_after_fork();
+  const MutatorState* const own = mutator_of_thread(this);
+  gate_.child_after_fork(own != nullptr && in_no_gc(*own));
+  gate_.mutex().native().unlock();
   // Threads that are gone may have recorded slots that still matter.
   world_.child_after_fork(first_mutator_of_thread(),
                           [this](MutatorState* state) { hand_over(*state); });

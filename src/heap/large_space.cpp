@@ -8,8 +8,16 @@
 
 namespace fallow::detail {
 
-LargeSpace::LargeSpace(HeapCore* heap, AddressSpace& space)
-    : heap_(heap), space_(space), mutex_(platform::LockRank::kLargeSpace, "large space") {}
+namespace {
+/// From here on huge pages save more than they waste. Each such object may cost two mappings.
+constexpr std::size_t kWorthHugePages = std::size_t{8} << 20;
+}  // namespace
+
+LargeSpace::LargeSpace(HeapCore* heap, AddressSpace& space, bool huge_pages)
+    : heap_(heap),
+      space_(space),
+      huge_pages_(huge_pages),
+      mutex_(platform::LockRank::kLargeSpace, "large space") {}
 
 LargeSpace::~LargeSpace() {
   for (LargeHeader** const list : {&young_, &old_}) {
@@ -33,6 +41,9 @@ Object* LargeSpace::allocate(std::size_t bytes) {
   const std::uintptr_t start = space_.acquire_pages(span);
   if (start == 0) return nullptr;
   platform::unpoison(reinterpret_cast<void*>(start), span);
+  if (huge_pages_ && span >= kWorthHugePages) {
+    platform::advise_huge_pages(reinterpret_cast<void*>(start), span, true);
+  }
   auto* const header = ::new (reinterpret_cast<void*>(start)) LargeHeader{};
   header->heap = heap_;
   header->span_bytes = span;

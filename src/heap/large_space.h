@@ -16,7 +16,7 @@ struct alignas(64) LargeHeader {
   LargeHeader* previous;
   LargeHeader* next;
   std::size_t span_bytes;  ///< whole pages, header included
-  MarkColor color;         ///< of old ones
+  std::uint8_t color;      ///< of old ones: a MarkColor, in a type that barriers can exchange
   bool young;              ///< born since the last minor collection
   bool reached;            ///< young, and found alive by the running minor collection
 
@@ -35,7 +35,7 @@ struct alignas(64) LargeHeader {
 /// mutators are stopped.
 class LargeSpace {
  public:
-  LargeSpace(HeapCore* heap, AddressSpace& space);
+  LargeSpace(HeapCore* heap, AddressSpace& space, bool huge_pages);
   ~LargeSpace();
   LargeSpace(const LargeSpace&) = delete;
   LargeSpace& operator=(const LargeSpace&) = delete;
@@ -74,6 +74,7 @@ class LargeSpace {
 
   HeapCore* heap_;
   AddressSpace& space_;
+  const bool huge_pages_;
   platform::RankedMutex mutex_;
   LargeHeader* young_ = nullptr;
   LargeHeader* old_ = nullptr;

@@ -4,6 +4,15 @@
 
 namespace fallow::detail {
 
+namespace {
+struct Telling {
+  EventListener& listener;
+  void operator()(const MinorEvent& event) const { listener.on_minor(event); }
+  void operator()(const StepEvent& event) const { listener.on_step(event); }
+  void operator()(const FullEvent& event) const { listener.on_full(event); }
+};
+}  // namespace
+
 Listeners::Listeners()
     : mutex_(platform::LockRank::kListeners, "listeners"),
       events_mutex_(platform::LockRank::kEvents, "events") {}
@@ -20,31 +29,28 @@ void Listeners::remove(EventListener& listener) {
   count_.store(listeners_.size(), std::memory_order_relaxed);
 }
 
-void Listeners::note(const CollectionEvents& events) noexcept {
+void Listeners::note(const CollectionEvent& event) noexcept {
   if (count_.load(std::memory_order_relaxed) == 0) return;
   const std::scoped_lock lock(events_mutex_);
-  static_cast<void>(events_.push(events));
+  static_cast<void>(events_.push(event));
 }
 
 void Listeners::deliver() {
   if (count_.load(std::memory_order_relaxed) == 0) return;
   const std::scoped_lock lock(mutex_);
-  for (CollectionEvents events; next(events);) {
-    for (EventListener* const listener : listeners_) {
-      listener->on_minor(events.minor);
-      if (events.has_full) listener->on_full(events.full);
-    }
+  for (CollectionEvent event; next(event);) {
+    for (EventListener* const listener : listeners_) std::visit(Telling{*listener}, event);
   }
 }
 
-bool Listeners::next(CollectionEvents& events) noexcept {
+bool Listeners::next(CollectionEvent& event) noexcept {
   const std::scoped_lock lock(events_mutex_);
   if (delivered_ == events_.size()) {
     events_.clear();
     delivered_ = 0;
     return false;
   }
-  events = events_[delivered_++];
+  event = events_[delivered_++];
   return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <variant>
 #include <vector>
 
 #include "fallow/events.h"
@@ -10,12 +11,7 @@
 
 namespace fallow::detail {
 
-/// What happened while the world was stopped once.
-struct CollectionEvents {
-  MinorEvent minor;
-  bool has_full;
-  FullEvent full;
-};
+using CollectionEvent = std::variant<MinorEvent, StepEvent, FullEvent>;
 
 /// The listeners of a heap. Events are noted while the world is stopped and delivered after it runs
 /// again, in the order in which they were noted, by whichever thread comes first. Thread-safe.
@@ -28,7 +24,7 @@ class Listeners {
   void remove(EventListener& listener);
 
   /// Only while the world is stopped. Without memory the event is lost, as a gap in the numbers.
-  void note(const CollectionEvents& events) noexcept;
+  void note(const CollectionEvent& event) noexcept;
   /// After the return all events that this thread has noted are delivered.
   void deliver();
   /// Delivers this event at once.
@@ -40,13 +36,13 @@ class Listeners {
   void child_after_fork() noexcept;
 
  private:
-  bool next(CollectionEvents& events) noexcept;
+  bool next(CollectionEvent& event) noexcept;
 
   platform::RankedMutex mutex_;  ///< held while listeners are called
   std::vector<EventListener*> listeners_;
   std::atomic<std::size_t> count_{0};
   platform::RankedMutex events_mutex_;
-  PushBuffer<CollectionEvents> events_;
+  PushBuffer<CollectionEvent> events_;
   std::size_t delivered_ = 0;  ///< of events_
 };
 

@@ -148,14 +148,29 @@ void MinorCollector::visit_slots(Object** begin, Object** end) {
 }
 
 void MinorCollector::visit_remembered(const RememberedSet& set) {
-  for (Slot* const slot : set.slots()) visit(reinterpret_cast<Object**>(slot));
-  for (const CardEntry& entry : set.cards()) visit_card(entry);
-  result_.remembered_slots += set.slots().size() + set.cards().size();
+  // In slices, whose slots and objects the processor fetches side by side.
+  const PushBuffer<Slot*>& slots = set.slots();
+  for (Slot* const* first = slots.begin(); first != slots.end();) {
+    Slot* const* const last = first + std::min<std::size_t>(slots.end() - first, kSlice);
+    Pending* top = top_;
+    for (; first != last; ++first) {
+      auto* const slot = reinterpret_cast<Object**>(*first);
+      top = push_if_young(slot, *slot, top);
+    }
+    top_ = top;
+    copy_pending();
+  }
+  for (const CardEntry& entry : set.counting_cards()) reset_count(entry);
+  for (const CardEntry& entry : set.full_cards()) visit_card(entry);
+  result_.remembered_slots += slots.size() + set.full_cards().size();
+}
+
+void MinorCollector::reset_count(const CardEntry& entry) noexcept {
+  card_counts(entry.array, static_cast<ArrayBase*>(entry.array)->length())[entry.card] = 0;
 }
 
 void MinorCollector::visit_card(const CardEntry& entry) {
   const std::size_t length = static_cast<ArrayBase*>(entry.array)->length();
-  card_table(entry.array, length)[entry.card] = 0;
   const std::size_t first = entry.card * kCardItems;
   const std::size_t last = first + kCardItems < length ? first + kCardItems : length;
   Object** const items = word_at(entry.array, ArrayBase::kItemsOffset);

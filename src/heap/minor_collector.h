@@ -65,6 +65,7 @@ class MinorCollector {
   void reach_large(Object* object);
   void scan_reached_large();
   void scan(Object* object);
+  static void reset_count(const CardEntry& entry) noexcept;
   void visit_card(const CardEntry& entry);
 
   OldSpace& old_;

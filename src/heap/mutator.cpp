@@ -125,11 +125,9 @@ void HeapCore::detach(MutatorState* state) noexcept {
 }
 
 void HeapCore::hand_over(MutatorState& state) noexcept {
-  with_orphans([&](RememberedSet& set, PushBuffer<Object*>& overwritten) {
+  with_orphans([&](RememberedSet& set, SnapshotLog& overwritten) {
     set.absorb(state.remembered);
-    for (Object* const object : state.overwritten) {
-      if (!overwritten.push(object)) full_.shade_without_memory(object);
-    }
+    overwritten.absorb(state.overwritten, full_);
   });
 }
 

@@ -12,12 +12,21 @@
 #include "heap/nursery.h"
 #include "heap/push_buffer.h"
 #include "heap/remembered_set.h"
+#include "heap/snapshot_log.h"
 #include "heap/zeal.h"
 
 namespace fallow::detail {
 
 /// An empty bump range: any size is past its end, and a stop request (limit 0) is still noticed.
 inline constexpr std::uintptr_t kEmptyRange = 16;
+
+/// The NoGc scopes of a mutator; the outermost one holds the heap's gate.
+struct NoGcState {
+  std::size_t depth = 0;
+  std::uint64_t generation = 0;    ///< of the gate
+  std::uintptr_t promise_end = 0;  ///< how far the nursery may be used
+  bool over = false;               ///< ended by an allocation beyond the promise
+};
 
 /// What the collector knows about a mutator beside its public words.
 struct MutatorState {
@@ -42,12 +51,13 @@ struct MutatorState {
   std::size_t chunks_to_take = 1;          ///< at the next refill of the nursery chunk
   std::vector<Nursery::Range> cursor_pieces;  ///< held by open cursors
   RememberedSet remembered;
-  PushBuffer<Object*> overwritten;  ///< old values to shade, while marking
+  SnapshotLog overwritten;
 
   Object** slots = nullptr;  ///< base of the slot stack, which is released with the state
   std::size_t slots_bytes = 0;
   std::vector<RootProvider*> providers;
   ZealSchedule zeal;
+  NoGcState no_gc;
   std::source_location site;  ///< of the last slow allocation, in checked builds
 
   MutatorState* next_on_thread = nullptr;

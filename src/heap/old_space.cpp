@@ -16,6 +16,9 @@ namespace {
 /// again.
 constexpr std::size_t kWorthwhileFraction = 32;
 
+/// Blocks that one allocation sweeps in the hope for free cells.
+constexpr std::size_t kSweepsPerAllocation = 16;
+
 /// Kills the cells that do not have the live colour and counts the others. Bytes between the starts
 /// of objects are zero, so the whole stretch is treated alike, without knowing the cell size.
 std::size_t kill_other_colors(std::uint8_t* marks, MarkColor live) noexcept {
@@ -82,7 +85,7 @@ bool OldSpace::add_chunk() {
   // Pushed backwards, so that blocks are used in address order.
   for (std::size_t i = kBlocksPerChunk; i-- > kFirstBlock;) {
     Block* const block = &chunk->blocks[i];
-    block->state = BlockState::kFree;
+    block->is_free = true;
     block->next = free_list_;
     free_list_ = block;
   }
@@ -95,7 +98,6 @@ void OldSpace::next_run(std::uint8_t size_class) {
   Block*& block = current_[size_class];
   std::uintptr_t from = cursor.end;
   while (block == nullptr || !find_run(cursor, block, from)) {
-    if (block != nullptr) block->state = BlockState::kFull;
     block = next_partial_block(size_class);
     if (block == nullptr) {
       block = take_free_block(size_class);
@@ -129,17 +131,12 @@ void OldSpace::open_run(Cursor& cursor, const Block* block, std::uintptr_t start
 
 Block* OldSpace::next_partial_block(std::uint8_t size_class) {
   Block*& partial = partial_[size_class];
-  Block*& unswept = unswept_[size_class];
-  while (partial == nullptr && unswept != nullptr) {
-    Block* const block = unswept;
-    unswept = block->next;
-    --unswept_blocks_;
-    sweep(block);
-  }
+  // Blocks that are full or of other classes could follow each other without end; a free block will
+  // do as well.
+  if (partial == nullptr) sweep_some(kSweepsPerAllocation);
   if (partial == nullptr) return nullptr;
   Block* const block = partial;
   partial = block->next;
-  block->state = BlockState::kCurrent;
   return block;
 }
 
@@ -152,13 +149,14 @@ Block* OldSpace::take_free_block(std::uint8_t size_class) {
   --free_blocks_;
   block->size_class = size_class;
   block->cell_bytes = kCellBytes[size_class];
-  block->state = BlockState::kCurrent;
+  block->is_free = false;
+  block->swept_in_even = even_sweep_;
   block->may_hold_pages = true;
   return block;
 }
 
 void OldSpace::make_free(Block* block) noexcept {
-  block->state = BlockState::kFree;
+  block->is_free = true;
   block->next = free_list_;
   free_list_ = block;
   ++free_blocks_;
@@ -170,47 +168,45 @@ void OldSpace::begin_sweeping() {
   cursors_.fill(Cursor{});
   current_.fill(nullptr);
   partial_.fill(nullptr);
-  unswept_.fill(nullptr);
-  for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
-    for (std::size_t i = kBlocksPerChunk; i-- > kFirstBlock;) {
-      Block* const block = &chunk->blocks[i];
-      if (block->state == BlockState::kFree) continue;
-      block->state = BlockState::kUnswept;
-      block->next = unswept_[block->size_class];
-      unswept_[block->size_class] = block;
-      ++unswept_blocks_;
-    }
-  }
-  next_sweep_class_ = 0;
+  even_sweep_ = !even_sweep_;
+  unswept_blocks_ = chunk_count_.load(std::memory_order_relaxed) * kUsableBlocks - free_blocks_;
+  sweep_chunk_ = chunks_;
+  sweep_block_ = kFirstBlock;
 }
 
 bool OldSpace::sweep_some(std::size_t blocks) {
-  while (blocks != 0 && next_sweep_class_ < kSizeClassCount) {
-    Block*& list = unswept_[next_sweep_class_];
-    if (list == nullptr) {
-      ++next_sweep_class_;
+  while (blocks != 0 && unswept_blocks_ != 0) {
+    // A chunk without a block to sweep counts as one.
+    --blocks;
+    Block* const block = next_unswept();
+    if (block == nullptr) {
+      sweep_chunk_ = sweep_chunk_->next;
+      sweep_block_ = kFirstBlock;
       continue;
     }
-    Block* const block = list;
-    list = block->next;
     --unswept_blocks_;
     sweep(block);
-    --blocks;
   }
   return unswept_blocks_ != 0;
 }
 
+Block* OldSpace::next_unswept() noexcept {
+  while (sweep_block_ < kBlocksPerChunk) {
+    Block* const block = &sweep_chunk_->blocks[sweep_block_++];
+    if (!block->is_free && block->swept_in_even != even_sweep_) return block;
+  }
+  return nullptr;
+}
+
 void OldSpace::sweep(Block* block) {
   const std::size_t cells = cells_in_block(block->cell_bytes);
+  block->swept_in_even = even_sweep_;
   std::uint8_t* const marks = mark_byte(reinterpret_cast<void*>(block_start(block)));
   const std::size_t live = kill_other_colors(marks, live_color_);
   if (settings_.poison) fill_free_cells(block);
   if (live == 0) {
     make_free(block);
-  } else if ((cells - live) * kWorthwhileFraction < cells) {
-    block->state = BlockState::kFull;
-  } else {
-    block->state = BlockState::kPartial;
+  } else if ((cells - live) * kWorthwhileFraction >= cells) {
     block->next = partial_[block->size_class];
     partial_[block->size_class] = block;
   }
@@ -235,7 +231,7 @@ void OldSpace::give_back(std::size_t keep_bytes) noexcept {
 void OldSpace::release_free_chunks(std::size_t keep_blocks) noexcept {
   const auto is_free = [](const Chunk* chunk) {
     return std::all_of(&chunk->blocks[kFirstBlock], &chunk->blocks[kBlocksPerChunk],
-                       [](const Block& block) { return block.state == BlockState::kFree; });
+                       [](const Block& block) { return block.is_free; });
   };
   for (Chunk** link = &chunks_; *link != nullptr;) {
     Chunk* const chunk = *link;
@@ -256,7 +252,7 @@ void OldSpace::decommit_free_blocks(std::size_t keep_blocks) noexcept {
     std::size_t first = kFirstBlock;
     while (first < kBlocksPerChunk) {
       std::size_t last = first;
-      while (last < kBlocksPerChunk && chunk->blocks[last].state == BlockState::kFree &&
+      while (last < kBlocksPerChunk && chunk->blocks[last].is_free &&
              chunk->blocks[last].may_hold_pages) {
         if (keep_blocks != 0) {
           --keep_blocks;
@@ -283,7 +279,7 @@ void OldSpace::rebuild_free_list() noexcept {
     for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
       for (std::size_t i = kBlocksPerChunk; i-- > kFirstBlock;) {
         Block* const block = &chunk->blocks[i];
-        if (block->state == BlockState::kFree && block->may_hold_pages == with_pages) {
+        if (block->is_free && block->may_hold_pages == with_pages) {
           make_free(block);
         }
       }

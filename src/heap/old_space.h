@@ -12,9 +12,10 @@ namespace fallow::detail {
 
 /// The space for survivors: blocks of one size class each, objects never move.
 ///
-/// Allocation bumps through runs of free cells, with one cursor per size class. After a full
-/// collection blocks are swept one by one, when a cursor needs one or when the next cycle is about
-/// to begin. Used only while all mutators are stopped; not thread-safe.
+/// Allocation bumps through runs of free cells, with one cursor per size class. After marking
+/// blocks are swept one by one in the order of their addresses, by the cycle and by cursors that
+/// need one; that they wait for it is a matter of parity, so that no pass over all blocks begins a
+/// sweep. Used only while all mutators are stopped; not thread-safe.
 class OldSpace {
  public:
   struct Settings {
@@ -56,6 +57,7 @@ class OldSpace {
   /// Sweeps up to `blocks` blocks; false when nothing is left to sweep.
   bool sweep_some(std::size_t blocks);
   [[nodiscard]] bool is_swept() const noexcept { return unswept_blocks_ == 0; }
+  [[nodiscard]] std::size_t unswept_blocks() const noexcept { return unswept_blocks_; }
 
   /// Gives free chunks back to the address space, which may serve other heaps with them, and the
   /// memory of other free blocks back to the system, but for what reserve_for(keep_bytes) would
@@ -73,7 +75,7 @@ class OldSpace {
     for (const Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
       for (std::size_t i = kFirstBlock; i < kBlocksPerChunk; ++i) {
         const Block* const block = &chunk->blocks[i];
-        if (block->state != BlockState::kFree) for_each_object_in(block, visit);
+        if (!block->is_free) for_each_object_in(block, visit);
       }
     }
   }
@@ -105,6 +107,8 @@ class OldSpace {
   Block* next_partial_block(std::uint8_t size_class);
   Block* take_free_block(std::uint8_t size_class);
   bool add_chunk();
+  /// The next block to sweep; nullptr when there is none in the rest of this chunk.
+  Block* next_unswept() noexcept;
   void sweep(Block* block);
   void make_free(Block* block) noexcept;
   void release_free_chunks(std::size_t keep_blocks) noexcept;
@@ -119,9 +123,10 @@ class OldSpace {
   std::array<Cursor, kSizeClassCount> cursors_{};
   std::array<Block*, kSizeClassCount> current_{};  ///< the blocks that the cursors are in
   std::array<Block*, kSizeClassCount> partial_{};
-  std::array<Block*, kSizeClassCount> unswept_{};
+  bool even_sweep_ = false;
   std::size_t unswept_blocks_ = 0;
-  std::size_t next_sweep_class_ = 0;
+  Chunk* sweep_chunk_ = nullptr;  ///< where next_unswept() goes on
+  std::size_t sweep_block_ = kFirstBlock;
   Block* free_list_ = nullptr;
   std::size_t free_blocks_ = 0;
   Chunk* chunks_ = nullptr;

@@ -43,10 +43,15 @@ constexpr OptionRow kRows[] = {
     {"growth_floor_bytes", "FALLOW_GROWTH_FLOOR", Kind::kBytes, kMiB, 16 * kTiB,
      "(twice the nursery, at least 16 MiB)",
      "No full collection starts by itself below so much used memory."},
+    {"step_budget_microseconds", "FALLOW_STEP_BUDGET", Kind::kMicroseconds, 0, 1e7, "500 µs",
+     "CPU time that a full collection takes after a minor one, at most; half as much again when "
+     "the heap has grown past its goal. 0: full collections are not sliced."},
     {"slot_stack_bytes", "FALLOW_SLOT_STACK", Kind::kBytes, 4 * kKiB, 64 * kGiB, "8M",
      "Address space for the slots of Locals of each mutator; memory is taken when used."},
     {"stop_warning_microseconds", "FALLOW_STOP_WARNING", Kind::kMicroseconds, 100, 3600e6, "1s",
-     "A collection that waits longer for a mutator reports its name; takes us, ms and s."},
+     "A collection that waits longer for a mutator reports its name to listeners "
+     "(on_stuck_mutator) and to "
+     "the log; takes us, ms and s."},
     {"huge_pages", "FALLOW_HUGE_PAGES", Kind::kFlag, 0, 1, "1",
      "Ask the system for huge pages for the nursery, and for the old space beyond its first 4 "
      "MiB."},
@@ -91,6 +96,7 @@ constexpr Member kMembers[] = {
     {.ratio = &HeapOptions::growth_factor},
     {.size = &HeapOptions::growth_cap_bytes, .zero_chooses = true},
     {.size = &HeapOptions::growth_floor_bytes, .zero_chooses = true},
+    {.number = &HeapOptions::step_budget_microseconds},
     {.size = &HeapOptions::slot_stack_bytes},
     {.number = &HeapOptions::stop_warning_microseconds},
     {.flag = &HeapOptions::huge_pages},

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <type_traits>
+#include <utility>
 
 namespace fallow::detail {
 
@@ -23,6 +25,14 @@ class PushBuffer {
     items_[size_++] = value;
     return true;
   }
+  /// All or, without memory, none of [first, last).
+  [[nodiscard]] bool append(const T* first, const T* last) noexcept {
+    const auto count = static_cast<std::size_t>(last - first);
+    if (!reserve(size_ + count)) return false;
+    std::copy(first, last, items_ + size_);
+    size_ += count;
+    return true;
+  }
   T pop() noexcept { return items_[--size_]; }
   /// Room for `count` values without growing; false when there is no memory.
   [[nodiscard]] bool reserve(std::size_t count) noexcept {
@@ -30,6 +40,11 @@ class PushBuffer {
       if (!grow()) return false;
     }
     return true;
+  }
+  void swap(PushBuffer& other) noexcept {
+    std::swap(items_, other.items_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
   }
   void resize_down(std::size_t size) noexcept { size_ = size; }
   /// Empties the buffer; keeps a little memory, gives back a lot.

@@ -9,11 +9,14 @@
 
 namespace fallow::detail {
 
-/// A dirty card: kCardItems items of a long reference array.
+/// kCardItems items of a long reference array. Its byte behind the items counts the slots that were
+/// recorded one by one; at kFullCard the card is scanned instead.
 struct CardEntry {
   Object* array;
   std::size_t card;
 };
+
+inline constexpr std::uint8_t kFullCard = 16;
 
 /// Where old objects may refer to young ones: slots, and cards of long arrays. One per mutator, so
 /// that recording takes no lock. Recording never fails: when there is no memory for an entry the
@@ -21,34 +24,49 @@ struct CardEntry {
 class RememberedSet {
  public:
   void add_slot(Slot* slot) noexcept {
-    if (slots_.size() >= compact_at_) compact();
+    if (slots_.size() >= batch_end_) end_batch();
     if (!slots_.push(slot)) everything_ = true;
   }
-  /// The card is dirty already.
-  void add_card(CardEntry entry) noexcept;
+  /// An item of a long array: its slot, or the card that this store fills up. Several mutators may
+  /// do so for one card at a time: a count that gets lost only makes the card fill up later, and
+  /// what was stored while it seemed full is in the entry of whoever filled it.
+  void add_item(CardEntry card, std::size_t length, Slot* slot) noexcept;
   /// Moves all entries of `other` into this set.
   void absorb(RememberedSet& other) noexcept;
   void clear() noexcept;
 
   [[nodiscard]] const PushBuffer<Slot*>& slots() const noexcept { return slots_; }
-  [[nodiscard]] const PushBuffer<CardEntry>& cards() const noexcept { return cards_; }
+  /// Cards to scan.
+  [[nodiscard]] const PushBuffer<CardEntry>& full_cards() const noexcept { return full_cards_; }
+  /// All cards whose count is not zero.
+  [[nodiscard]] const PushBuffer<CardEntry>& counting_cards() const noexcept {
+    return counting_cards_;
+  }
   [[nodiscard]] bool everything() const noexcept { return everything_; }
 
  private:
-  static constexpr std::size_t kFirstCompaction = std::size_t{64} << 10;
+  /// Duplicates are looked for after so many new slots: a program that alternates between null and
+  /// a young object in one slot without allocating would otherwise fill memory.
+  static constexpr std::size_t kBatch = std::size_t{64} << 10;
+  /// At this size duplicates are removed though the latest slots show none.
+  static constexpr std::size_t kFirstSort = std::size_t{1} << 20;
 
-  /// Drops duplicates: a program that alternates between null and a young object in one slot
-  /// without allocating would otherwise fill memory.
-  void compact() noexcept;
+  void end_batch() noexcept;
+  /// Whether half of the latest slots occur twice among them.
+  [[nodiscard]] bool repeats() const noexcept;
+  void remove_duplicates() noexcept;
+  void add_card(PushBuffer<CardEntry>& cards, CardEntry entry) noexcept;
 
   PushBuffer<Slot*> slots_;
-  PushBuffer<CardEntry> cards_;
-  std::size_t compact_at_ = kFirstCompaction;
+  PushBuffer<CardEntry> full_cards_;
+  PushBuffer<CardEntry> counting_cards_;
+  std::size_t batch_end_ = kBatch;
+  std::size_t sort_at_ = kFirstSort;
   bool everything_ = false;
 };
 
-/// The card bytes behind the items of a long reference array.
-inline std::uint8_t* card_table(Object* array, std::size_t length) noexcept {
+/// The card counts behind the items of a long reference array.
+inline std::uint8_t* card_counts(Object* array, std::size_t length) noexcept {
   return reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(array) +
                                          ArrayBase::kItemsOffset + length * sizeof(Slot));
 }

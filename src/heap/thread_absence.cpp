@@ -16,17 +16,23 @@ ThreadAbsence::ThreadAbsence(MutatorState* newcomer) noexcept
 
 ThreadAbsence::~ThreadAbsence() {
   if (!returns_) return;
-  while (MutatorState* const state = next_to_enter()) state->core->world().enter(state);
+  while (MutatorState* const state = next_to_enter()) {
+    state->core->world().enter(first_mutator_of_thread(),
+                               [this](const MutatorState& each) { return waits(each); });
+  }
+}
+
+bool ThreadAbsence::waits(const MutatorState& state) const noexcept {
+  using Status = MutatorState::Status;
+  return state.status == Status::kStopped ||
+         (&state == newcomer_ && state.status != Status::kRunning);
 }
 
 MutatorState* ThreadAbsence::next_to_enter() const noexcept {
-  using Status = MutatorState::Status;
   MutatorState* oldest = nullptr;
   for (MutatorState* state = first_mutator_of_thread(); state != nullptr;
        state = state->next_on_thread) {
-    const bool waits = state->status == Status::kStopped ||
-                       (state == newcomer_ && state->status != Status::kRunning);
-    if (!waits) continue;
+    if (!waits(*state)) continue;
     if (oldest == nullptr || state->core->number() < oldest->core->number()) oldest = state;
   }
   return oldest;

@@ -9,7 +9,8 @@ struct MutatorState;
 /// afterwards.
 ///
 /// The thread comes back into heap after heap in the order of their creation, and forks stop heaps
-/// in that order. So a thread that waits for a heap runs only in older ones, a thread that stops a
+/// in that order; it comes back with all its mutators of a heap
+/// at once. So a thread that waits for a heap runs only in older ones, a thread that stops a
 /// heap runs nowhere, and there is no cycle of waits. One within another does nothing.
 class ThreadAbsence {
  public:
@@ -20,6 +21,8 @@ class ThreadAbsence {
   ThreadAbsence& operator=(const ThreadAbsence&) = delete;
 
  private:
+  [[nodiscard]] bool waits(const MutatorState& state) const noexcept;
+  /// Of the oldest heap that the thread is not back in.
   [[nodiscard]] MutatorState* next_to_enter() const noexcept;
 
   MutatorState* const newcomer_;

@@ -19,7 +19,7 @@ class Verifier {
   explicit Verifier(HeapCore& core) : core_(core) {
     core.large_space().for_each([this](LargeHeader* header) { large_.insert(header->object()); });
     for (const MutatorState* const state : core.world().mutators()) note(state->remembered);
-    core.with_orphans([this](RememberedSet& set, PushBuffer<Object*>&) { note(set); });
+    core.with_orphans([this](RememberedSet& set, SnapshotLog&) { note(set); });
   }
 
   VerifyReport run() {
@@ -41,7 +41,7 @@ class Verifier {
   void note(const RememberedSet& set) {
     everything_ = everything_ || set.everything();
     for (const Slot* const slot : set.slots()) slots_.insert(slot);
-    for (const CardEntry& entry : set.cards()) {
+    for (const CardEntry& entry : set.full_cards()) {
       const Object* const array = entry.array;
       slots_.insert(reinterpret_cast<const char*>(array) + ArrayBase::kItemsOffset +
                     entry.card * kCardItems * sizeof(Slot) + 1);
@@ -101,7 +101,7 @@ class Verifier {
     if (!known) return "refers to the old space of another heap";
     const Block* const block = block_of(object);
     const auto address = reinterpret_cast<std::uintptr_t>(object);
-    if (block->state == BlockState::kFree) return "refers to a free block";
+    if (block->is_free) return "refers to a free block";
     if (address < block_start(block) || address >= cells_end(block)) return "refers behind a block";
     if ((address - block_start(block)) % block->cell_bytes != 0) return "refers into a cell";
     const std::uint8_t color = *mark_byte(object);

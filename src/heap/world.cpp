@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heap/heap_core.h"
 #include "platform/clock.h"
 #include "platform/futex.h"
 #include "platform/thread_id.h"
@@ -52,11 +53,15 @@ void World::remove(MutatorState* state, const std::function<void()>& hand_over) 
   count_.store(mutators_.size(), std::memory_order_relaxed);
 }
 
-void World::enter(MutatorState* state) noexcept {
+void World::enter(MutatorState* first_of_thread,
+                  const std::function<bool(const MutatorState&)>& enters) noexcept {
   Lock lock(mutex_);
   while (stop_requested()) wait_until_resumed(lock);
-  state->status = MutatorState::Status::kRunning;
-  running_.fetch_add(1);
+  for (MutatorState* state = first_of_thread; state != nullptr; state = state->next_on_thread) {
+    if (&state->core->world() != this || !enters(*state)) continue;
+    state->status = MutatorState::Status::kRunning;
+    running_.fetch_add(1);
+  }
 }
 
 void World::leave(MutatorState* state, MutatorState::Status status) noexcept {

@@ -29,8 +29,11 @@ class World {
   /// Removes a mutator that does not run; before that, calls `hand_over` while no collection runs.
   void remove(MutatorState* state, const std::function<void()>& hand_over) noexcept;
 
-  /// A mutator begins to run. Waits while the world is stopped.
-  void enter(MutatorState* state) noexcept;
+  /// Those of a thread's mutators here for which `enters` holds begin to run. Waits while the world
+  /// is stopped. All or none at a time: a thread that waited for the second while the first runs
+  /// would wait for a collector that waits for it.
+  void enter(MutatorState* first_of_thread,
+             const std::function<bool(const MutatorState&)>& enters) noexcept;
   /// A running mutator becomes `status`, which is another one: collections do not wait for it.
   void leave(MutatorState* state, MutatorState::Status status) noexcept;
 

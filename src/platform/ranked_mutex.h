@@ -18,6 +18,7 @@ namespace fallow::platform {
 enum class LockRank : int {
   kProcessRegistry = 10,  // heaps and threads of the process
   kHeapCollection = 20,   // held for the length of a collection or step
+  kNoGcGate = 25,         // open no-GC scopes
   kHeapState = 30,        // mutator list, stop requests, pacing
   kNurseryPool = 40,      // free nursery chunks
   kOldSpace = 50,         // blocks and chunks of the old space

@@ -78,6 +78,8 @@ void* reserve(size_t bytes, size_t alignment) noexcept {
   const size_t behind = total - before - wanted;
   if (before != 0) munmap(first, before);
   if (behind != 0) munmap(first + before + wanted, behind);
+  // Debuggers write what is only reserved into core files, too.
+  madvise(first + before, wanted, MADV_DONTDUMP);
   return first + before;
 }
 
@@ -92,7 +94,9 @@ void release(void* start, size_t bytes) noexcept {
 bool commit(void* start, size_t bytes) noexcept {
   commit_calls.fetch_add(1, std::memory_order_relaxed);
   if (injected(commits_left)) return false;
-  return mprotect(start, bytes, PROT_READ | PROT_WRITE) == 0;
+  if (mprotect(start, bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  madvise(start, bytes, MADV_DODUMP);
+  return true;
 }
 
 void decommit(void* start, size_t bytes) noexcept { madvise(start, bytes, MADV_DONTNEED); }
@@ -102,6 +106,7 @@ void uncommit(void* start, size_t bytes) noexcept {
   // mprotect fail instead, the range is empty but accessible, which harms nothing.
   madvise(start, bytes, MADV_DONTNEED);
   mprotect(start, bytes, PROT_NONE);
+  madvise(start, bytes, MADV_DONTDUMP);
 }
 
 bool set_accessible(void* start, size_t bytes, bool accessible) noexcept {

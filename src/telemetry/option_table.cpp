@@ -111,7 +111,7 @@ Reading read_value(Kind kind, std::string_view text) {
       break;
     case Kind::kMicroseconds:
       take_number(parse_microseconds(text),
-                  "not a duration (a whole number of microseconds, or with ms or s)", reading);
+                  "not a duration (a whole number of microseconds, or with us, ms or s)", reading);
       break;
     case Kind::kRatio: {
       const std::optional<double> parsed = parse_ratio(text);

@@ -18,6 +18,37 @@ TEST(Basics, AFreshObjectIsYoungAndConstructed) {
   });
 }
 
+struct Branches : Object {
+  Field<Node> first;
+  Field<Node> many[70];
+  Field<Node> grid[2][3];
+  using Fields = FieldList<&Branches::grid, &Branches::first, &Branches::many>;
+};
+
+TEST(Basics, EveryFieldOfAnArrayOfFieldsIsFollowed) {
+  TestHeap test(with_nursery(64 * kKiB));
+  const Local<Branches> branches(test.mutator, make<Branches>(test.mutator));
+  const auto each = [&](auto&& use) {
+    std::uint64_t id = 0;
+    use(branches->first, id++);
+    for (Field<Node>& field : branches->many) use(field, id++);
+    for (auto& row : branches->grid) {
+      for (Field<Node>& field : row) use(field, id++);
+    }
+  };
+  for (std::uint64_t id = 0; id < 77; ++id) {
+    make_list(test.mutator, 2);
+    const Local<Node> node(test.mutator, make<Node>(test.mutator, id));
+    each([&](Field<Node>& field, std::uint64_t at) {
+      if (at == id) field = node;
+    });
+  }
+  test.heap.collect_minor();
+  test.heap.collect();
+  each([](Field<Node>& field, std::uint64_t id) { EXPECT_TRUE(field->intact(id)) << id; });
+  EXPECT_EQ(expect_sound(test.heap).objects, 78U);
+}
+
 TEST(Basics, LocalsFollowTheirObjects) {
   for_each_nursery_size([](std::size_t bytes) {
     TestHeap test(with_nursery(bytes));

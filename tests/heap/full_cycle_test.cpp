@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <random>
 
+#include "fallow/major_pause.h"
 #include "heap/heap_core.h"
 #include "tests/heap/test_support.h"
 
@@ -87,6 +88,7 @@ TEST_P(FullCycleInSlices, SurvivesWritesBetweenSlices) {
     for (std::uint64_t seed = seed_or(1); seed < seed_or(1) + 4; ++seed) {
       SCOPED_TRACE("seed " + std::to_string(seed));
       TestHeap test(with_nursery(nursery));
+      const MajorPause cycles_are_driven_from_here(test.heap);
       Rewired graph(test, seed);
       for (int cycle = 0; cycle < 6; ++cycle) {
         run_cycle(test, graph, GetParam(), 5);

@@ -12,6 +12,11 @@
 namespace fallow::test {
 namespace {
 
+struct Enormous : Object {
+  char bytes[64 * kMiB];
+  using Fields = FieldList<>;
+};
+
 HeapOptions with_limit(std::size_t limit, std::size_t nursery) {
   HeapOptions options = with_nursery(nursery);
   options.hard_limit_bytes = limit;
@@ -43,6 +48,25 @@ void expect_facts(const OutOfMemory::Facts& facts, const HeapOptions& options,
   EXPECT_LE(facts.committed_bytes, options.hard_limit_bytes);
   EXPECT_GE(facts.full_collections, 1U);
   EXPECT_FALSE(facts.operating_system_refused);
+}
+
+TEST(HardLimit, RefsNamedInLiveFollowTheirObjectsThroughAFailure) {
+  TestHeap test(with_limit(16 * kMiB, 1 * kMiB));
+  Ref<Node> node = make<Node>(test.mutator, 7);
+  const Local<Node> same(test.mutator, node);
+  ASSERT_TRUE(is_young(node));
+  EXPECT_THROW(make_values<Bytes>(test.mutator, live(node), 64 * kMiB), OutOfMemory);
+  EXPECT_FALSE(is_young(node)) << "the failure has collected";
+  EXPECT_TRUE(node == same.get());
+  EXPECT_TRUE(node->intact(7));
+  Ref<Node> next = make<Node>(test.mutator, live(node), 8);
+  const Local<Node> same_next(test.mutator, next);
+  {
+    AllocationCursor cursor(test.mutator);
+    EXPECT_THROW(cursor.make<Enormous>(live(node, next)), OutOfMemory);
+  }
+  EXPECT_TRUE(next == same_next.get());
+  EXPECT_TRUE(next->intact(8));
 }
 
 TEST(HardLimit, MemoryKeptForTheNurseryGoesToAnAllocationThatNeedsIt) {

@@ -12,10 +12,10 @@ namespace fallow::test {
 namespace {
 
 constexpr const char* kVariables[] = {
-    "FALLOW_NURSERY",      "FALLOW_HARD_LIMIT", "FALLOW_GROWTH_FACTOR", "FALLOW_GROWTH_CAP",
-    "FALLOW_GROWTH_FLOOR", "FALLOW_SLOT_STACK", "FALLOW_STOP_WARNING",  "FALLOW_HUGE_PAGES",
-    "FALLOW_ZEAL",         "FALLOW_ZEAL_SEED",  "FALLOW_ROTATE",        "FALLOW_POISON",
-    "FALLOW_VERIFY",
+    "FALLOW_NURSERY",      "FALLOW_HARD_LIMIT",  "FALLOW_GROWTH_FACTOR", "FALLOW_GROWTH_CAP",
+    "FALLOW_GROWTH_FLOOR", "FALLOW_SLOT_STACK",  "FALLOW_STOP_WARNING",  "FALLOW_HUGE_PAGES",
+    "FALLOW_ZEAL",         "FALLOW_ZEAL_SEED",   "FALLOW_ROTATE",        "FALLOW_POISON",
+    "FALLOW_VERIFY",       "FALLOW_STEP_BUDGET",
 };
 
 class Options : public ::testing::Test {
@@ -113,6 +113,8 @@ TEST_F(Options, EveryVariableIsRead) {
   EXPECT_EQ(with("FALLOW_GROWTH_FLOOR", "4M").growth_floor_bytes, 4 * kMiB);
   EXPECT_EQ(with("FALLOW_SLOT_STACK", "64k").slot_stack_bytes, 64 * kKiB);
   EXPECT_EQ(with("FALLOW_STOP_WARNING", "2ms").stop_warning_microseconds, 2000U);
+  EXPECT_EQ(with("FALLOW_STEP_BUDGET", "2ms").step_budget_microseconds, 2000U);
+  EXPECT_EQ(with("FALLOW_STEP_BUDGET", "0").step_budget_microseconds, 0U);
   EXPECT_FALSE(with("FALLOW_HUGE_PAGES", "off").huge_pages);
   EXPECT_EQ(with("FALLOW_ZEAL", "17").zeal, 17U);
   EXPECT_EQ(with("FALLOW_ZEAL_SEED", "18446744073709551615").zeal_seed, UINT64_MAX);
@@ -140,6 +142,7 @@ TEST_F(Options, NonsenseInTheEnvironmentIsRefusedByName) {
       {"FALLOW_GROWTH_FACTOR", "x"},    {"FALLOW_GROWTH_CAP", "1K"},
       {"FALLOW_GROWTH_FLOOR", "1K"},    {"FALLOW_SLOT_STACK", "1"},
       {"FALLOW_STOP_WARNING", "soon"},  {"FALLOW_STOP_WARNING", "1us"},
+      {"FALLOW_STEP_BUDGET", "soon"},   {"FALLOW_STEP_BUDGET", "-1"},
       {"FALLOW_HUGE_PAGES", "maybe"},   {"FALLOW_ZEAL", "1.5"},
       {"FALLOW_ZEAL", "often"},         {"FALLOW_ZEAL_SEED", "-5"},
       {"FALLOW_ROTATE", "1000"},        {"FALLOW_POISON", "2"},

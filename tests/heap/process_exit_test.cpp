@@ -103,6 +103,7 @@ void destroy_heap_before_a_global() {
   auto heap = std::make_unique<Heap>(with_nursery(64 * kKiB));
   auto global = std::make_unique<Global<Node>>(*heap);
   heap.reset();
+  global.reset();
   std::_Exit(0);
 }
 

@@ -210,6 +210,28 @@ TEST(SeveralHeaps, TwoMutatorsOfOneThreadInOneHeap) {
   EXPECT_EQ(check_list(second_list), 3000U);
 }
 
+// A thread that is back with its first mutator, and waits with the second for a collector that
+// waits for the first, would wait for ever.
+TEST(SeveralHeaps, TwoMutatorsOfOneThreadComeBackTogether) {
+  const Watchdog watchdog;
+  TestHeap test(with_nursery(64 * kKiB));
+  Mutator second(test.heap);
+  std::atomic<bool> over{false};
+  std::thread collector([&] {
+    const Mutator own(test.heap);
+    while (!over) test.heap.collect_minor();
+  });
+  for (std::size_t i = 0; i < scaled(200'000); ++i) {
+    test.mutator.poll();
+    second.poll();
+    if (i % 100 == 0) const Parked parked(second);
+  }
+  over = true;
+  const Parked parked(test.mutator);
+  const Parked parked_too(second);
+  collector.join();
+}
+
 TEST(SeveralHeaps, WorkInParallel) {
   const Watchdog watchdog;
   std::vector<std::thread> threads;

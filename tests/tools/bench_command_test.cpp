@@ -76,6 +76,7 @@ TEST(BenchCommand, RefusesNonsense) {
   expect_refused({"roots", "alloc"}, "alloc");
   expect_refused({"roots", "--callgrind"}, "no rows whose instructions can be counted");
   expect_refused({"alloc", "--work", "nothing"}, "no row 'nothing'");
+  expect_refused({"alloc", "--rows", "nothing"}, "no row whose name contains 'nothing'");
 }
 
 TEST(BenchCommand, MissesValgrindBeforeItMeasures) {

@@ -155,5 +155,36 @@ TEST_F(Cli, OutputThatCannotBeWrittenIsAFailure) {
   EXPECT_EQ(WEXITSTATUS(status), 1);
 }
 
+TEST_F(Cli, SummarisesTheLogThatAHeapHasWritten) {
+  const std::string log = scratch_.file("gc.log");
+  for (int i = 0; i < 50; ++i) texts_.write("file" + std::to_string(i), "words to index");
+  const std::string environment = "FALLOW_NURSERY=4K FALLOW_LOG=gc:" + quoted(log);
+  ASSERT_EQ(run("demo " + quoted(texts_.path()), environment).exit_code, 0);
+  const Outcome table = run("log --histogram " + quoted(log));
+  EXPECT_EQ(table.exit_code, 0) << table.errors;
+  for (const char* const part : {"section", "gc-minor ", "p99, us", "gc-set-nursery-size"}) {
+    EXPECT_NE(table.output.find(part), std::string::npos) << part << table.output;
+  }
+  const Outcome json = run("log - --json <" + quoted(log));
+  EXPECT_EQ(json.exit_code, 0) << json.errors;
+  const auto parsed = nlohmann::json::parse(json.output);
+  EXPECT_GT(parsed["span_s"], 0.0);
+  EXPECT_EQ(parsed["damaged_lines"], 0);
+  EXPECT_GE(parsed["sections"].size(), 3U);
+}
+
+TEST_F(Cli, SaysWhyALogCannotBeSummarised) {
+  const Outcome missing = run("log /no/such/file");
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_NE(missing.errors.find("/no/such/file': No such file"), std::string::npos);
+  const Outcome empty = run("log /dev/null");
+  EXPECT_EQ(empty.exit_code, 1);
+  EXPECT_NE(empty.errors.find("no section"), std::string::npos) << empty.errors;
+  const Outcome folder = run("log " + quoted(texts_.path()));
+  EXPECT_EQ(folder.exit_code, 1);
+  expect_usage_error(run("log"), "file");
+  expect_usage_error(run("log x --ticks-per-second 0"), "ticks-per-second");
+}
+
 }  // namespace
 }  // namespace fallow::tool

@@ -13,6 +13,7 @@
 #include "fallow/version.h"
 #include "tools/fallow/demo_command.h"
 #include "tools/fallow/exit_codes.h"
+#include "tools/fallow/log_command.h"
 
 namespace fallow::tool {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   fallow demo               index this machine's Python library, and compare
   fallow bench alloc        measure the speed of allocation
+  fallow log gc.log         summarise what FALLOW_LOG=gc:gc.log has written
   fallow options            everything that can be set, as a Markdown table
   fallow demo --help        more about a command
 
@@ -57,6 +59,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   add_demo_command(app, exit_code);
   bench::add_bench_command(app, exit_code);
+  add_log_command(app, exit_code);
   add_small_commands(app);
   if (argc < 2) {
     fmt::print(stderr, "{}", app.help());

@@ -1,8 +1,19 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
-namespace fallow::detail {
+namespace fallow {
+
+template <class T>
+class Field;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool kIsField = false;
+template <class T>
+inline constexpr bool kIsField<Field<T>> = true;
 
 /// Storage that holds a T without constructing it, so that addresses of its members can be compared
 /// with addresses of its bytes in a constant expression.
@@ -18,6 +29,24 @@ union UnconstructedStorage {
 template <class T>
 inline constexpr UnconstructedStorage<T> kUnconstructed{};
 
+/// Elements of a type: one, or those of an array of whatever dimensions.
+template <class T>
+consteval std::size_t element_count() {
+  if constexpr (std::is_array_v<T>) {
+    return std::extent_v<T> * element_count<std::remove_extent_t<T>>();
+  } else {
+    return 1;
+  }
+}
+
+/// Fields in a reference member: one, or as many as an array of Fields has.
+template <class Base, class Member>
+consteval std::size_t field_count(Member Base::*) {
+  static_assert(kIsField<std::remove_all_extents_t<Member>>,
+                "a FieldList names members of type Field<T>, or arrays of them");
+  return element_count<Member>();
+}
+
 /// Byte offset of a member of T (own or inherited), at compile time. Members must be aligned to 8.
 template <class T, class Base, class Member>
 consteval std::size_t offset_of_member(Member Base::* member) {
@@ -28,4 +57,5 @@ consteval std::size_t offset_of_member(Member Base::* member) {
   throw "the member is not at a multiple of 8 bytes";
 }
 
-}  // namespace fallow::detail
+}  // namespace detail
+}  // namespace fallow

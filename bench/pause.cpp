@@ -1,0 +1,180 @@
+// Pauses of a heap that collects in steps, in scenarios that have hurt other collectors.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "bench/pair_tree.h"
+#include "bench/stopwatch.h"
+#include "bench/types.h"
+#include "fallow/major_pause.h"
+
+namespace fallow::bench {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr double kMiBytes = 1024.0 * 1024.0;
+
+double rss_mib() { return static_cast<double>(platform::resident_bytes()) / kMiBytes; }
+
+/// The pauses so far, as the statistics see them.
+Metrics pauses(Heap& heap) {
+  const HeapStatistics figures = heap.statistics();
+  return {{"pause_max_us_cpu", microseconds(figures.pause_cpu.max_ns)},
+          {"pause_max_us_wall", microseconds(figures.pause_wall.max_ns)},
+          {"pause_p999_us_cpu", microseconds(figures.pause_cpu.p999_ns)},
+          {"copy_max_us_cpu", microseconds(figures.minor_cpu.max_ns)},
+          {"step_max_us_cpu", microseconds(figures.step_cpu.max_ns)},
+          {"step_max_us_wall", microseconds(figures.step_wall.max_ns)},
+          {"cycles", static_cast<double>(figures.full_collections)},
+          {"cycle_cpu_ms",
+           static_cast<double>(figures.step_cpu.total_ns + figures.full_cpu.total_ns) * 1e-6},
+          {"rss_after_mib", rss_mib()},
+          {"rss_peak_mib", peak_rss_mib()}};
+}
+
+HeapOptions sliced(bool yes) {
+  HeapOptions options = HeapOptions::from_environment();
+  if (!yes) options.step_budget_microseconds = 0;
+  return options;
+}
+
+/// A live tree, and one cycle over it while short trees come and go.
+Metrics tree(int depth, bool in_steps) {
+  constexpr int kShortTrees = 200'000;
+  Heap heap(sliced(in_steps));
+  Mutator mutator(heap, "bench");
+  std::optional<MajorPause> until_it_stands(heap);
+  const Local<Pair> root(mutator, pair_tree(mutator, depth));
+  if (in_steps) heap.step(0ns);
+  until_it_stands.reset();
+  for (int i = 0; i < kShortTrees; ++i) keep(pair_tree(mutator, 5).get());
+  if (!in_steps) heap.collect();
+  // What pacing has left of the cycle, which a heap that does not grow is in no hurry to end.
+  while (in_steps && heap.statistics().full_collections == 0) heap.step(500us);
+  return pauses(heap);
+}
+
+/// Random stores of fresh nodes into an array of ten million.
+Metrics array10m() {
+  constexpr std::size_t kLength = 10'000'000;
+  constexpr std::size_t kStores = 20'000'000;
+  Heap heap;
+  Mutator mutator(heap, "bench");
+  const Local<Array<Pair>> array(mutator, make_array<Pair>(mutator, kLength));
+  for (std::size_t i = 0; i < kLength; ++i) {
+    const Ref<Pair> node = make<Pair>(mutator);
+    array->set(i, node);
+  }
+  std::minstd_rand random(1);
+  heap.step(0ns);
+  const Stopwatch watch;
+  for (std::size_t i = 0; i < kStores; ++i) {
+    const Ref<Pair> node = make<Pair>(mutator);
+    array->set(random() % kLength, node);
+  }
+  const double ns = watch.cpu_s() * 1e9 / static_cast<double>(kStores);
+  Metrics metrics = pauses(heap);
+  metrics.emplace_back("ns_per_store", ns);
+  return metrics;
+}
+
+/// Light work: a little garbage, now and then a collection.
+void work_lightly(Mutator& mutator, std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+    for (int i = 0; i < 1000; ++i) keep(pair_tree(mutator, 5).get());
+  }
+}
+
+/// Many buffers that die at once.
+Metrics rawfree(std::size_t count, std::size_t bytes) {
+  Heap heap;
+  Mutator mutator(heap, "bench");
+  {
+    Local<Array<ValueArray<unsigned char>>> all(
+        mutator, make_array<ValueArray<unsigned char>>(mutator, count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const Ref<ValueArray<unsigned char>> buffer =
+          make_values<ValueArray<unsigned char>>(mutator, bytes);
+      std::fill_n(buffer->data(), bytes, static_cast<unsigned char>(i));
+      all->set(i, buffer);
+    }
+  }
+  heap.step(0ns);
+  work_lightly(mutator, 2000ms);
+  const double after_work = rss_mib();
+  heap.trim();
+  Metrics metrics = pauses(heap);
+  metrics.emplace_back("rss_after_work_mib", after_work);
+  return metrics;
+}
+
+/// A list of which every 200th node is kept.
+Metrics sparse() {
+  constexpr std::size_t kNodes = 10'000'000;
+  constexpr std::size_t kKeepOne = 200;
+  Heap heap;
+  Mutator mutator(heap, "bench");
+  const Local<Array<Pair>> kept(mutator, make_array<Pair>(mutator, kNodes / kKeepOne));
+  {
+    Local<Pair> list(mutator);
+    for (std::size_t i = 0; i < kNodes; ++i) {
+      list = make<Pair>(mutator, list, nullptr);
+      if (i % kKeepOne == 0) kept->set(i / kKeepOne, list);
+    }
+    // Cut between the kept ones.
+    for (std::size_t i = 0; i < kNodes / kKeepOne; ++i) kept->get(i)->left = nullptr;
+  }
+  heap.trim();
+  Metrics metrics = pauses(heap);
+  metrics.emplace_back("mappings", static_cast<double>(platform::mapping_count()));
+  return metrics;
+}
+
+/// A whole cycle by explicit steps of 200 µs.
+Metrics steps(int depth) {
+  Heap heap;
+  Mutator mutator(heap, "bench");
+  const Local<Pair> root(mutator, pair_tree(mutator, depth));
+  heap.collect();
+  double longest_cpu = 0;
+  double longest_wall = 0;
+  double count = 0;
+  for (StepResult result; !result.cycle_ended; ++count) {
+    result = heap.step(200us);
+    longest_cpu = std::max(longest_cpu, microseconds(result.cpu_ns));
+    longest_wall = std::max(longest_wall, microseconds(result.wall_ns));
+  }
+  return {{"step_max_us_cpu", longest_cpu}, {"step_max_us_wall", longest_wall}, {"steps", count}};
+}
+
+}  // namespace
+
+std::vector<Row> pause_rows(const Options& options) {
+  const int deep = requested_depth(options, 24);
+  std::vector<Row> rows;
+  for (const int depth : {deep - 2, deep}) {
+    const std::string name = fmt::format("tree{}", depth);
+    rows.push_back({name, [depth] { return tree(depth, true); }, nullptr});
+    rows.push_back({name + "/stop-the-world", [depth] { return tree(depth, false); }, nullptr});
+  }
+  rows.push_back({"array10m", [] { return array10m(); }, nullptr});
+  constexpr std::size_t kKiB = 1024;
+  const std::pair<std::size_t, std::size_t> buffers[] = {
+      {4'000, 256 * kKiB}, {16'000, 64 * kKiB}, {200'000, 4 * kKiB}, {2'000'000, 512}};
+  for (const std::pair<std::size_t, std::size_t>& each : buffers) {
+    rows.push_back({fmt::format("rawfree/{}", each.second),
+                    [each] { return rawfree(each.first, each.second); }, nullptr});
+  }
+  rows.push_back({"sparse", [] { return sparse(); }, nullptr});
+  rows.push_back({"step", [deep] { return steps(deep); }, nullptr});
+  return rows;
+}
+
+}  // namespace fallow::bench

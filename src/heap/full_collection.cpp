@@ -1,0 +1,244 @@
+// The heap's full collection: roots, slices, pacing. FullCycle marks and sweeps.
+#include <algorithm>
+
+#include "heap/heap_core.h"
+#include "telemetry/log.h"
+
+namespace fallow::detail {
+
+namespace {
+
+/// References that are scanned, and blocks and large objects that are swept, between two looks at
+/// the clock: some ten microseconds when memory is cold.
+constexpr std::size_t kMarkQuantum = 64;
+constexpr std::size_t kSweepQuantum = 4;
+
+double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) * 1e-9; }
+
+/// The states' names in the log are those of the RPython log.
+const char* log_name(FullCycle::State state) noexcept {
+  switch (state) {
+    case FullCycle::State::kMarking:
+      return "MARKING";
+    case FullCycle::State::kSweeping:
+      return "SWEEPING";
+    case FullCycle::State::kIdle:
+      break;
+  }
+  return "SCANNING";
+}
+
+CycleState public_state(FullCycle::State state) noexcept {
+  switch (state) {
+    case FullCycle::State::kMarking:
+      return CycleState::kMarking;
+    case FullCycle::State::kSweeping:
+      return CycleState::kSweeping;
+    case FullCycle::State::kIdle:
+      break;
+  }
+  return CycleState::kIdle;
+}
+
+}  // namespace
+
+std::uint64_t HeapCore::full_collection(Kind kind) {
+  const StepBudget unlimited(StepBudget::kUnlimited);
+  // A cycle under way keeps what died since it began: only a new one counts.
+  while (full_.state() != FullCycle::State::kIdle) slice(unlimited);
+  do {
+    slice(unlimited);
+  } while (full_.state() != FullCycle::State::kIdle);
+  if (kind != Kind::kMinor) {
+    old_.give_back(kind == Kind::kLastResort ? 0 : nursery_.bytes());
+    space_.decommit_free_pages();
+  }
+  const std::uint64_t cpu_ns = unlimited.watch().cpu_ns();
+  full_pauses_.wall.record(unlimited.watch().wall_ns());
+  full_pauses_.cpu.record(cpu_ns);
+  return cpu_ns;
+}
+
+std::uint64_t HeapCore::continue_cycle() {
+  if (major_pauses_.load(std::memory_order_relaxed) != 0) return 0;
+  const std::size_t used = used_bytes();
+  const FullCycle::State state = full_.state();
+  const bool due = used >= growth_.threshold();
+  if (options_.step_budget_microseconds == 0) {
+    return due ? full_collection(Kind::kMinor) : 0;
+  }
+  if (state == FullCycle::State::kIdle && !due) return 0;
+  std::uint64_t allowance = options_.step_budget_microseconds * 1000;
+  if (state == FullCycle::State::kMarking) {
+    allowance = marking_pacer_.allowance(used, full_.marking_done());
+  } else if (state == FullCycle::State::kSweeping) {
+    allowance = sweeping_pacer_.allowance(used, swept_blocks());
+  }
+  return spend(StepBudget(allowance));
+}
+
+StepResult HeapCore::step(std::uint64_t cpu_ns, std::uint64_t deadline_ns) {
+  refuse_in_no_gc("a step");
+  StepResult result;
+  {
+    const ThreadAbsence absence;
+    stop_for_collection();
+    if (options_.verify) verify_or_die("before a step");
+    const StepBudget budget(cpu_ns, deadline_ns);
+    result.before = public_state(full_.state());
+    std::uint64_t cpu = 0;
+    if (result.before == CycleState::kIdle) cpu = minor_collection().cpu_ns;
+    const std::size_t marked = full_.marking_done();
+    const std::size_t swept = swept_blocks();
+    cpu += spend(budget);
+    pauses_.cpu.record(cpu);
+    pauses_.wall.record(budget.watch().wall_ns());
+    result.after = public_state(full_.state());
+    const bool began = result.before == CycleState::kIdle;
+    result.marked_bytes = full_.marking_done() - (began ? 0 : marked);
+    result.swept_blocks = swept_blocks() - (began || swept_blocks() < swept ? 0 : swept);
+    if (result.after == CycleState::kMarking) {
+      result.remaining_mark_bytes = marking_pacer_.remaining(full_.marking_done());
+    }
+    result.remaining_blocks = old_.unswept_blocks();
+    result.cpu_ns = budget.watch().cpu_ns();
+    result.wall_ns = budget.watch().wall_ns();
+    result.cycle_ended = result.after == CycleState::kIdle;
+    if (options_.verify) verify_or_die("after a step");
+    world_.resume();
+  }
+  listeners_.deliver();
+  return result;
+}
+
+std::uint64_t HeapCore::spend(const StepBudget& budget) {
+  const Stopwatch watch;
+  StepEvent event{};
+  event.before = public_state(full_.state());
+  do {
+    slice(budget);
+  } while (full_.state() != FullCycle::State::kIdle && !budget.spent());
+  event.after = public_state(full_.state());
+  event.wall_ns = watch.wall_ns();
+  event.cpu_ns = watch.cpu_ns();
+  step_pauses_.wall.record(event.wall_ns);
+  step_pauses_.cpu.record(event.cpu_ns);
+  listeners_.note(event);
+  return event.cpu_ns;
+}
+
+void HeapCore::slice(const StepBudget& budget) {
+  const Stopwatch watch;
+  const FullCycle::State before = full_.state();
+  telemetry::LogSection log("gc-collect-step");
+  log.line("starting gc state:  %s", log_name(before));
+  if (before == FullCycle::State::kIdle) {
+    begin_marking();
+  } else if (before == FullCycle::State::kMarking) {
+    const std::size_t done = full_.marking_done();
+    note_overwritten();
+    bool more = true;
+    do {
+      more = mark_some(kMarkQuantum);
+    } while (more && !budget.spent());
+    marking_pacer_.learn(full_.marking_done() - done, watch.cpu_ns());
+    log.line("number of objects to mark %zu plus %zu", full_.pending(), std::size_t{0});
+    if (!more) finish_marking();
+  } else {
+    const std::size_t done = swept_blocks();
+    bool more = true;
+    do {
+      more = full_.sweep_some(kSweepQuantum);
+    } while (more && !budget.spent());
+    sweeping_pacer_.learn(swept_blocks() - done, watch.cpu_ns());
+  }
+  cycle_.event.wall_ns += watch.wall_ns();
+  cycle_.event.cpu_ns += watch.cpu_ns();
+  ++cycle_.event.steps;
+  if (full_.state() == FullCycle::State::kIdle) end_cycle();
+  cycle_state_.store(public_state(full_.state()), std::memory_order_relaxed);
+  log.line("stopping, now in gc state:  %s", log_name(full_.state()));
+  log.line("time taken:  %f", seconds(watch.wall_ns()));
+}
+
+template <class Use>
+void HeapCore::for_each_overwritten(Use&& use) noexcept {
+  for (MutatorState* const state : world_.mutators()) use(state->overwritten);
+  with_orphans([&use](RememberedSet&, SnapshotLog& overwritten) { use(overwritten); });
+}
+
+void HeapCore::begin_marking() {
+  const std::size_t used = used_bytes();
+  cycle_ = CycleTotals{};
+  cycle_.event.used_bytes_before = used;
+  // A thread without a mutator may have added something after the last cycle had ended.
+  for_each_overwritten([](SnapshotLog& log) { log.clear(); });
+  promoted_while_marking_ = 0;
+  large_promoted_while_marking_ = 0;
+  const std::size_t grown = used > live_after_last_cycle_ ? used - live_after_last_cycle_ : 0;
+  marking_pacer_.begin(used, used + std::max(grown / 2, 2 * nursery_.bytes()), used);
+  full_.begin();
+  note_roots();
+}
+
+void HeapCore::note_roots() {
+  const RootVisitor visitor(
+      [](void* full, Object** slot) { static_cast<FullCycle*>(full)->shade(*slot); }, &full_);
+  for (MutatorState* const state : world_.mutators()) {
+    full_.shade_later(state->slots, MutatorAccess::slot_top(*state->mutator));
+    for (RootProvider* const provider : state->providers) provider->visit_roots(visitor);
+  }
+  globals_.for_each([this](Object** slot) { full_.shade_later(slot, slot + 1); });
+}
+
+void HeapCore::note_overwritten() noexcept {
+  for_each_overwritten([this](SnapshotLog& log) { full_.scan_later(log.take(full_)); });
+}
+
+bool HeapCore::mark_some(std::size_t references) {
+  if (full_.mark_some(references)) return true;
+  note_overwritten();
+  return full_.mark_some(1);
+}
+
+void HeapCore::finish_marking() {
+  cycle_.large_before = large_.used_bytes();
+  cycle_.chunks_before = old_.committed_bytes() / kChunkBytes;
+  full_.finish_marking();
+  const std::size_t old_live = full_.marked_bytes() + promoted_while_marking_;
+  old_used_.store(old_live, std::memory_order_relaxed);
+  // Large objects that died are counted until they are swept.
+  live_after_last_cycle_ =
+      old_live + full_.marked_large_bytes() + large_promoted_while_marking_ + large_.young_bytes();
+  growth_.collected(live_after_last_cycle_);
+  threshold_.store(growth_.threshold(), std::memory_order_relaxed);
+  cycle_.blocks_to_sweep = old_.unswept_blocks();
+  sweeping_pacer_.begin(used_bytes(), growth_.threshold(), cycle_.blocks_to_sweep);
+}
+
+std::size_t HeapCore::swept_blocks() const noexcept {
+  return cycle_.blocks_to_sweep - std::min(old_.unswept_blocks(), cycle_.blocks_to_sweep);
+}
+
+void HeapCore::finish_sweeping() {
+  if (full_.state() == FullCycle::State::kSweeping) {
+    slice(StepBudget(StepBudget::kUnlimited));
+  }
+}
+
+void HeapCore::end_cycle() {
+  FullEvent& event = cycle_.event;
+  event.number = full_count_.fetch_add(1, std::memory_order_relaxed) + 1;
+  event.used_bytes_after = used_bytes();
+  event.next_full_at = growth_.threshold();
+  last_work_bytes_.fetch_add(event.used_bytes_after, std::memory_order_relaxed);
+  listeners_.note(event);
+  telemetry::LogSection log("gc-collect-done");
+  log.line("%-22s %zu  =>  %zu", "arenas:", cycle_.chunks_before,
+           old_.committed_bytes() / kChunkBytes);
+  log.line("%-22s %zu", "bytes used in arenas:", old_used_.load(std::memory_order_relaxed));
+  log.line("%-22s %zu  =>  %zu", "bytes raw-malloced:", cycle_.large_before, large_.used_bytes());
+  log.line("next major collection threshold:  %f", static_cast<double>(growth_.threshold()));
+}
+
+}  // namespace fallow::detail
