@@ -18,10 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr double kMiBytes = 1024.0 * 1024.0;
-
-double rss_mib() { return static_cast<double>(platform::resident_bytes()) / kMiBytes; }
-
 /// The pauses so far, as the statistics see them.
 Metrics pauses(Heap& heap) {
   const HeapStatistics figures = heap.statistics();

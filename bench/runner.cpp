@@ -9,15 +9,18 @@ namespace fallow::bench {
 
 namespace {
 
-Measured::Figure figure_of(const std::string& name, std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  const double median =
-      values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-  return {name, median, values.front(), values.back()};
+Measured::Figure figure_of(const std::string& name, const std::vector<double>& values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return {name, median(values), *least, *most};
 }
 
 }  // namespace
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
 
 Measured summarize(const std::string& name, const std::vector<Metrics>& runs) {
   std::vector<std::pair<std::string, std::vector<double>>> columns;
@@ -31,7 +34,7 @@ Measured summarize(const std::string& name, const std::vector<Metrics>& runs) {
   }
   Measured row{name, {}};
   for (auto& [metric, values] : columns) {
-    row.figures.push_back(figure_of(metric, std::move(values)));
+    row.figures.push_back(figure_of(metric, values));
   }
   return row;
 }

@@ -15,8 +15,11 @@ using Progress = std::function<void(std::size_t done, std::size_t all, const std
 /// its own. Throws std::runtime_error naming the row when one fails.
 std::vector<Measured> measure(const std::vector<Row>& rows, int runs, const Progress& progress);
 
+/// With an even number of values, of which there is at least one, halfway between the middle two.
+double median(std::vector<double> values);
+
 /// Medians, minima and maxima of several runs of one row, metric by metric, over those runs that
-/// have the metric. With an even number of runs the median lies halfway between the middle two.
+/// have the metric.
 Measured summarize(const std::string& name, const std::vector<Metrics>& runs);
 
 }  // namespace fallow::bench

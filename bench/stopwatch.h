@@ -35,8 +35,9 @@ inline void keep(T&& value) {
 
 inline double microseconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-3; }
 
-inline double peak_rss_mib() {
-  return static_cast<double>(platform::peak_resident_bytes()) / (1024.0 * 1024.0);
-}
+inline double mib(std::uint64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
+
+inline double rss_mib() { return mib(platform::resident_bytes()); }
+inline double peak_rss_mib() { return mib(platform::peak_resident_bytes()); }
 
 }  // namespace fallow::bench

@@ -8,6 +8,7 @@
 
 #include "bench/cell_loop.h"
 #include "bench/roofline.h"
+#include "bench/runner.h"
 #include "bench/stopwatch.h"
 #include "bench/types.h"
 
@@ -41,12 +42,6 @@ Phase together(int count, const Work& work) {
   const Stopwatch watch;
   for (std::thread& thread : threads) thread.join();
   return {watch.wall_s(), watch.process_cpu_s()};
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// Every thread allocates n objects of 16 bytes, in phases. Before each phase one thread does its

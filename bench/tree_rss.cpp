@@ -6,7 +6,6 @@ namespace fallow::bench {
 namespace {
 
 constexpr int kDefaultDepth = 22;
-constexpr double kMiB = 1024 * 1024;
 
 Metrics run(int depth) {
   Heap heap;
@@ -15,8 +14,8 @@ Metrics run(int depth) {
   const Stopwatch watch;
   heap.collect();
   const double collect_s = watch.cpu_s();
-  const double objects = static_cast<double>(pair_tree_nodes(depth) * sizeof(Pair)) / kMiB;
-  const double resident = static_cast<double>(platform::resident_bytes()) / kMiB;
+  const double objects = mib(pair_tree_nodes(depth) * sizeof(Pair));
+  const double resident = rss_mib();
   return {{"objects_mib", objects},
           {"rss_mib", resident},
           {"rss_ratio", resident / objects},

@@ -3,7 +3,6 @@
 #include <tuple>
 #include <utility>
 
-#include "fallow/detail/offset_of.h"
 #include "fallow/mutator.h"
 #include "fallow/ref.h"
 

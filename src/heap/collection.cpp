@@ -12,8 +12,6 @@ namespace {
 /// calls would take longer than the work.
 constexpr std::uint64_t kWorthTheCpuClockNs = 20'000;
 
-double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) * 1e-9; }
-
 }  // namespace
 
 void HeapCore::stop_world() noexcept {

@@ -13,31 +13,17 @@ namespace {
 constexpr std::size_t kMarkQuantum = 64;
 constexpr std::size_t kSweepQuantum = 4;
 
-double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) * 1e-9; }
-
 /// The states' names in the log are those of the RPython log.
-const char* log_name(FullCycle::State state) noexcept {
+const char* log_name(CycleState state) noexcept {
   switch (state) {
-    case FullCycle::State::kMarking:
+    case CycleState::kMarking:
       return "MARKING";
-    case FullCycle::State::kSweeping:
+    case CycleState::kSweeping:
       return "SWEEPING";
-    case FullCycle::State::kIdle:
+    case CycleState::kIdle:
       break;
   }
   return "SCANNING";
-}
-
-CycleState public_state(FullCycle::State state) noexcept {
-  switch (state) {
-    case FullCycle::State::kMarking:
-      return CycleState::kMarking;
-    case FullCycle::State::kSweeping:
-      return CycleState::kSweeping;
-    case FullCycle::State::kIdle:
-      break;
-  }
-  return CycleState::kIdle;
 }
 
 }  // namespace
@@ -45,10 +31,10 @@ CycleState public_state(FullCycle::State state) noexcept {
 std::uint64_t HeapCore::full_collection(Kind kind) {
   const StepBudget unlimited(StepBudget::kUnlimited);
   // A cycle under way keeps what died since it began: only a new one counts.
-  while (full_.state() != FullCycle::State::kIdle) slice(unlimited);
+  while (full_.state() != CycleState::kIdle) slice(unlimited);
   do {
     slice(unlimited);
-  } while (full_.state() != FullCycle::State::kIdle);
+  } while (full_.state() != CycleState::kIdle);
   if (kind != Kind::kMinor) {
     old_.give_back(kind == Kind::kLastResort ? 0 : nursery_.bytes());
     space_.decommit_free_pages();
@@ -62,16 +48,16 @@ std::uint64_t HeapCore::full_collection(Kind kind) {
 std::uint64_t HeapCore::continue_cycle() {
   if (major_pauses_.load(std::memory_order_relaxed) != 0) return 0;
   const std::size_t used = used_bytes();
-  const FullCycle::State state = full_.state();
+  const CycleState state = full_.state();
   const bool due = used >= growth_.threshold();
   if (options_.step_budget_microseconds == 0) {
     return due ? full_collection(Kind::kMinor) : 0;
   }
-  if (state == FullCycle::State::kIdle && !due) return 0;
+  if (state == CycleState::kIdle && !due) return 0;
   std::uint64_t allowance = options_.step_budget_microseconds * 1000;
-  if (state == FullCycle::State::kMarking) {
+  if (state == CycleState::kMarking) {
     allowance = marking_pacer_.allowance(used, full_.marking_done());
-  } else if (state == FullCycle::State::kSweeping) {
+  } else if (state == CycleState::kSweeping) {
     allowance = sweeping_pacer_.allowance(used, swept_blocks());
   }
   return spend(StepBudget(allowance));
@@ -85,18 +71,18 @@ StepResult HeapCore::step(std::uint64_t cpu_ns, std::uint64_t deadline_ns) {
     stop_for_collection();
     if (options_.verify) verify_or_die("before a step");
     const StepBudget budget(cpu_ns, deadline_ns);
-    result.before = public_state(full_.state());
-    std::uint64_t cpu = 0;
-    if (result.before == CycleState::kIdle) cpu = minor_collection().cpu_ns;
-    const std::size_t marked = full_.marking_done();
-    const std::size_t swept = swept_blocks();
+    result.before = full_.state();
+    // A cycle that begins counts from zero.
+    const bool begins = result.before == CycleState::kIdle;
+    const std::size_t marked = begins ? 0 : full_.marking_done();
+    const std::size_t swept = begins ? 0 : swept_blocks();
+    std::uint64_t cpu = begins ? minor_collection().cpu_ns : 0;
     cpu += spend(budget);
     pauses_.cpu.record(cpu);
     pauses_.wall.record(budget.watch().wall_ns());
-    result.after = public_state(full_.state());
-    const bool began = result.before == CycleState::kIdle;
-    result.marked_bytes = full_.marking_done() - (began ? 0 : marked);
-    result.swept_blocks = swept_blocks() - (began || swept_blocks() < swept ? 0 : swept);
+    result.after = full_.state();
+    result.marked_bytes = full_.marking_done() - marked;
+    result.swept_blocks = swept_blocks() - swept;
     if (result.after == CycleState::kMarking) {
       result.remaining_mark_bytes = marking_pacer_.remaining(full_.marking_done());
     }
@@ -114,11 +100,11 @@ StepResult HeapCore::step(std::uint64_t cpu_ns, std::uint64_t deadline_ns) {
 std::uint64_t HeapCore::spend(const StepBudget& budget) {
   const Stopwatch watch;
   StepEvent event{};
-  event.before = public_state(full_.state());
+  event.before = full_.state();
   do {
     slice(budget);
-  } while (full_.state() != FullCycle::State::kIdle && !budget.spent());
-  event.after = public_state(full_.state());
+  } while (full_.state() != CycleState::kIdle && !budget.spent());
+  event.after = full_.state();
   event.wall_ns = watch.wall_ns();
   event.cpu_ns = watch.cpu_ns();
   step_pauses_.wall.record(event.wall_ns);
@@ -129,12 +115,12 @@ std::uint64_t HeapCore::spend(const StepBudget& budget) {
 
 void HeapCore::slice(const StepBudget& budget) {
   const Stopwatch watch;
-  const FullCycle::State before = full_.state();
+  const CycleState before = full_.state();
   telemetry::LogSection log("gc-collect-step");
   log.line("starting gc state:  %s", log_name(before));
-  if (before == FullCycle::State::kIdle) {
+  if (before == CycleState::kIdle) {
     begin_marking();
-  } else if (before == FullCycle::State::kMarking) {
+  } else if (before == CycleState::kMarking) {
     const std::size_t done = full_.marking_done();
     note_overwritten();
     bool more = true;
@@ -155,8 +141,7 @@ void HeapCore::slice(const StepBudget& budget) {
   cycle_.event.wall_ns += watch.wall_ns();
   cycle_.event.cpu_ns += watch.cpu_ns();
   ++cycle_.event.steps;
-  if (full_.state() == FullCycle::State::kIdle) end_cycle();
-  cycle_state_.store(public_state(full_.state()), std::memory_order_relaxed);
+  if (full_.state() == CycleState::kIdle) end_cycle();
   log.line("stopping, now in gc state:  %s", log_name(full_.state()));
   log.line("time taken:  %f", seconds(watch.wall_ns()));
 }
@@ -221,7 +206,7 @@ std::size_t HeapCore::swept_blocks() const noexcept {
 }
 
 void HeapCore::finish_sweeping() {
-  if (full_.state() == FullCycle::State::kSweeping) {
+  if (full_.state() == CycleState::kSweeping) {
     slice(StepBudget(StepBudget::kUnlimited));
   }
 }

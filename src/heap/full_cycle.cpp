@@ -23,7 +23,6 @@ void FullCycle::begin() {
   marked_bytes_ = 0;
   marked_large_bytes_ = 0;
   scanned_items_ = 0;
-  marked_objects_ = 0;
   old_.begin_marking();
   space_.marking_started();
   state_ = State::kMarking;
@@ -51,7 +50,6 @@ void FullCycle::account_and_push(Object* object) {
     __builtin_prefetch(static_cast<const void*>(object));
     marked_bytes_ += block_of(object)->cell_bytes;
   }
-  ++marked_objects_;
   push(object, 0);
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fallow/step.h"
 #include "heap/address_space.h"
 #include "heap/large_space.h"
 #include "heap/old_space.h"
@@ -24,11 +25,11 @@ namespace fallow::detail {
 /// all mutators stopped.
 class FullCycle {
  public:
-  enum class State : std::uint8_t { kIdle, kMarking, kSweeping };
+  using State = CycleState;
 
   FullCycle(AddressSpace& space, OldSpace& old, LargeSpace& large);
 
-  /// May be asked at any time, by barriers.
+  /// May be asked at any time, by barriers and statistics.
   [[nodiscard]] State state() const noexcept { return state_.load(std::memory_order_relaxed); }
 
   /// Starts a cycle, right after a minor collection. Finishes the sweep of the last one first.
@@ -66,8 +67,6 @@ class FullCycle {
   [[nodiscard]] std::size_t marked_bytes() const noexcept { return marked_bytes_; }
   /// Spans of old large objects marked by this cycle.
   [[nodiscard]] std::size_t marked_large_bytes() const noexcept { return marked_large_bytes_; }
-  /// Objects marked by this cycle.
-  [[nodiscard]] std::size_t marked_objects() const noexcept { return marked_objects_; }
   /// Objects and values that wait to be looked at.
   [[nodiscard]] std::size_t pending() const noexcept {
     return stack_.size() + shade_later_.size() + scan_later_.size();
@@ -101,7 +100,6 @@ class FullCycle {
   std::size_t marked_bytes_ = 0;
   std::size_t marked_large_bytes_ = 0;
   std::size_t scanned_items_ = 0;  ///< bytes
-  std::size_t marked_objects_ = 0;
 };
 
 }  // namespace fallow::detail

@@ -92,7 +92,7 @@ HeapStatistics HeapCore::statistics() {
   figures.step_cpu = summarize(step_pauses_.cpu);
   figures.pause_wall = summarize(pauses_.wall);
   figures.pause_cpu = summarize(pauses_.cpu);
-  figures.cycle = cycle_state_.load(std::memory_order_relaxed);
+  figures.cycle = full_.state();
   figures.no_gc_scopes = gate_.scopes();
   figures.no_gc_overruns = gate_.overruns();
   figures.major_pauses = major_pauses_.load(std::memory_order_relaxed);

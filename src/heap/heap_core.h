@@ -254,7 +254,6 @@ class HeapCore {
   Pacer marking_pacer_;   ///< in bytes
   Pacer sweeping_pacer_;  ///< in blocks
   std::atomic<int> major_pauses_{0};
-  std::atomic<CycleState> cycle_state_{CycleState::kIdle};  ///< for statistics
 
   Pauses pauses_;  ///< whole ones
   Pauses minor_pauses_;

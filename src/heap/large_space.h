@@ -50,7 +50,6 @@ class LargeSpace {
   /// Frees up to `count` old objects whose colour is not `live`; false when the list is done.
   bool sweep_some(std::size_t count, MarkColor live);
   void begin_sweeping() noexcept { sweep_position_ = old_; }
-  [[nodiscard]] bool is_swept() const noexcept { return sweep_position_ == nullptr; }
 
   [[nodiscard]] std::size_t used_bytes() const noexcept {
     return used_.load(std::memory_order_relaxed);

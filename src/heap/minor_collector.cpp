@@ -137,29 +137,28 @@ void MinorCollector::visit(Object** slot) {
   copy_pending();
 }
 
-void MinorCollector::visit_slots(Object** begin, Object** end) {
-  for (Object** first = begin; first != end;) {
-    Object** const last = first + std::min<std::size_t>(end - first, kSlice);
-    Pending* top = top_;
-    for (; first != last; ++first) top = push_if_young(first, *first, top);
-    top_ = top;
-    copy_pending();
-  }
-}
-
-void MinorCollector::visit_remembered(const RememberedSet& set) {
-  // In slices, whose slots and objects the processor fetches side by side.
-  const PushBuffer<Slot*>& slots = set.slots();
-  for (Slot* const* first = slots.begin(); first != slots.end();) {
-    Slot* const* const last = first + std::min<std::size_t>(slots.end() - first, kSlice);
+template <class Iterator, class SlotAt>
+void MinorCollector::visit_in_slices(Iterator begin, Iterator end, SlotAt slot_at) {
+  for (Iterator first = begin; first != end;) {
+    const Iterator last = first + std::min<std::size_t>(end - first, kSlice);
     Pending* top = top_;
     for (; first != last; ++first) {
-      auto* const slot = reinterpret_cast<Object**>(*first);
+      Object** const slot = slot_at(first);
       top = push_if_young(slot, *slot, top);
     }
     top_ = top;
     copy_pending();
   }
+}
+
+void MinorCollector::visit_slots(Object** begin, Object** end) {
+  visit_in_slices(begin, end, [](Object** slot) { return slot; });
+}
+
+void MinorCollector::visit_remembered(const RememberedSet& set) {
+  const PushBuffer<Slot*>& slots = set.slots();
+  visit_in_slices(slots.begin(), slots.end(),
+                  [](Slot* const* entry) { return reinterpret_cast<Object**>(*entry); });
   for (const CardEntry& entry : set.counting_cards()) reset_count(entry);
   for (const CardEntry& entry : set.full_cards()) visit_card(entry);
   result_.remembered_slots += slots.size() + set.full_cards().size();

@@ -50,6 +50,11 @@ class MinorCollector {
     Object* object;
   };
 
+  /// Visits slot_at(i) for each i, in slices whose slots and objects the processor fetches side by
+  /// side.
+  template <class Iterator, class SlotAt>
+  void visit_in_slices(Iterator begin, Iterator end, SlotAt slot_at);
+
   // These take and return the top of the stack, which loops keep in a register.
   /// Copies the object, unless that has happened, and pushes the slots of the copy; adds its size
   /// to `copied`.

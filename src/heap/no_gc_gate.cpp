@@ -17,12 +17,11 @@ std::uint64_t NoGcGate::enter(std::uint64_t deadline_ns) noexcept {
   return generation_.load(std::memory_order_relaxed);
 }
 
-bool NoGcGate::leave(std::uint64_t generation, bool overrun) noexcept {
+void NoGcGate::leave(std::uint64_t generation, bool overrun) noexcept {
   const std::scoped_lock lock(mutex_);
-  if (generation_.load(std::memory_order_relaxed) != generation) return false;
+  if (generation_.load(std::memory_order_relaxed) != generation) return;
   if (overrun) overruns_.fetch_add(1, std::memory_order_relaxed);
   if (open_.fetch_sub(1) == 1) platform::futex_wake_all(open_);
-  return true;
 }
 
 bool NoGcGate::is_closed() noexcept {

@@ -15,8 +15,8 @@ class NoGcGate {
   /// A scope begins; collections wait for its end, until `deadline_ns` on the monotonic clock.
   /// Returns the generation by which leave() knows whether the scope is still open.
   std::uint64_t enter(std::uint64_t deadline_ns) noexcept;
-  /// A scope ends, before its time if `overrun`; false when it was over already.
-  bool leave(std::uint64_t generation, bool overrun) noexcept;
+  /// A scope ends, before its time if `overrun`. Does nothing when it was over already.
+  void leave(std::uint64_t generation, bool overrun) noexcept;
   /// Whether a scope that entered in `generation` is still open.
   [[nodiscard]] bool is_open(std::uint64_t generation) const noexcept {
     return generation_.load(std::memory_order_acquire) == generation;

@@ -56,7 +56,6 @@ class OldSpace {
   void begin_sweeping();
   /// Sweeps up to `blocks` blocks; false when nothing is left to sweep.
   bool sweep_some(std::size_t blocks);
-  [[nodiscard]] bool is_swept() const noexcept { return unswept_blocks_ == 0; }
   [[nodiscard]] std::size_t unswept_blocks() const noexcept { return unswept_blocks_; }
 
   /// Gives free chunks back to the address space, which may serve other heaps with them, and the

@@ -6,6 +6,9 @@
 
 namespace fallow::detail {
 
+/// As the log writes times.
+inline double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) * 1e-9; }
+
 /// Wall and CPU time of a stretch of work on this thread, in nanoseconds.
 class Stopwatch {
  public:

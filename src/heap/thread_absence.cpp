@@ -17,8 +17,10 @@ ThreadAbsence::ThreadAbsence(MutatorState* newcomer) noexcept
 ThreadAbsence::~ThreadAbsence() {
   if (!returns_) return;
   while (MutatorState* const state = next_to_enter()) {
-    state->core->world().enter(first_mutator_of_thread(),
-                               [this](const MutatorState& each) { return waits(each); });
+    HeapCore* const core = state->core;
+    core->world().enter(first_mutator_of_thread(), [this, core](const MutatorState& each) {
+      return each.core == core && waits(each);
+    });
   }
 }
 

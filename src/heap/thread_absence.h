@@ -8,10 +8,10 @@ struct MutatorState;
 /// mutator, so that collections of none of them wait for it; every Ref of the thread may be stale
 /// afterwards.
 ///
-/// The thread comes back into heap after heap in the order of their creation, and forks stop heaps
-/// in that order; it comes back with all its mutators of a heap
-/// at once. So a thread that waits for a heap runs only in older ones, a thread that stops a
-/// heap runs nowhere, and there is no cycle of waits. One within another does nothing.
+/// The thread comes back into heap after heap in the order of their creation, with all its mutators
+/// of a heap at once, and forks stop heaps in that order. So a thread that waits for a heap runs
+/// only in older ones, a thread that stops a heap runs nowhere, and there is no cycle of waits. One
+/// within another does nothing.
 class ThreadAbsence {
  public:
   /// `newcomer`, if any, is a mutator of the thread that does not run yet: it comes in as well.

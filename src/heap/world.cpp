@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "heap/heap_core.h"
 #include "platform/clock.h"
 #include "platform/futex.h"
 #include "platform/thread_id.h"
@@ -58,7 +57,7 @@ void World::enter(MutatorState* first_of_thread,
   Lock lock(mutex_);
   while (stop_requested()) wait_until_resumed(lock);
   for (MutatorState* state = first_of_thread; state != nullptr; state = state->next_on_thread) {
-    if (&state->core->world() != this || !enters(*state)) continue;
+    if (!enters(*state)) continue;
     state->status = MutatorState::Status::kRunning;
     running_.fetch_add(1);
   }

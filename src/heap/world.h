@@ -29,9 +29,9 @@ class World {
   /// Removes a mutator that does not run; before that, calls `hand_over` while no collection runs.
   void remove(MutatorState* state, const std::function<void()>& hand_over) noexcept;
 
-  /// Those of a thread's mutators here for which `enters` holds begin to run. Waits while the world
-  /// is stopped. All or none at a time: a thread that waited for the second while the first runs
-  /// would wait for a collector that waits for it.
+  /// Those of a thread's mutators for which `enters` holds, all of them of this world, begin to
+  /// run. Waits while the world is stopped. All or none at a time: a thread that waited for the
+  /// second while the first runs would wait for a collector that waits for it.
   void enter(MutatorState* first_of_thread,
              const std::function<bool(const MutatorState&)>& enters) noexcept;
   /// A running mutator becomes `status`, which is another one: collections do not wait for it.

@@ -23,13 +23,6 @@ HeapOptions small_floor(std::size_t nursery) {
   return options;
 }
 
-struct StepRecorder : EventListener {
-  void on_step(const StepEvent& event) override { steps.push_back(event); }
-  void on_full(const FullEvent& event) override { fulls.push_back(event); }
-  std::vector<StepEvent> steps;
-  std::vector<FullEvent> fulls;
-};
-
 TEST(Step, AWholeCycleOfSmallSteps) {
   TestHeap test(with_nursery(256 * kKiB));
   const Local<Node> list(test.mutator, make_list(test.mutator, 200'000));
@@ -38,7 +31,7 @@ TEST(Step, AWholeCycleOfSmallSteps) {
   }
   test.heap.collect_minor();
   const std::size_t used = test.heap.statistics().old_used;
-  StepRecorder recorder;
+  Recorder recorder;
   test.heap.add_listener(recorder);
   StepResult result = test.heap.step(0ns);
   EXPECT_EQ(result.before, CycleState::kIdle);
@@ -80,7 +73,7 @@ TEST(Step, UnlimitedDoesItAtOnce) {
 TEST(Step, TheHeapCollectsItselfInSteps) {
   for_each_nursery_size([](std::size_t nursery) {
     TestHeap test(small_floor(nursery));
-    StepRecorder recorder;
+    Recorder recorder;
     test.heap.add_listener(recorder);
     std::mt19937_64 random(seed_or(1));
     Local<Array<Node>> table(test.mutator, make_array<Node>(test.mutator, 5000));

@@ -12,9 +12,11 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "fallow/array.h"
 #include "fallow/cursor.h"
+#include "fallow/events.h"
 #include "fallow/field.h"
 #include "fallow/frame.h"
 #include "fallow/global.h"
@@ -80,6 +82,16 @@ inline HeapOptions with_nursery(std::size_t bytes) {
   options.nursery_bytes = bytes;
   return options;
 }
+
+/// Keeps all events of a heap.
+struct Recorder : EventListener {
+  void on_minor(const MinorEvent& event) override { minors.push_back(event); }
+  void on_step(const StepEvent& event) override { steps.push_back(event); }
+  void on_full(const FullEvent& event) override { fulls.push_back(event); }
+  std::vector<MinorEvent> minors;
+  std::vector<StepEvent> steps;
+  std::vector<FullEvent> fulls;
+};
 
 /// A heap with a mutator for the calling thread.
 struct TestHeap {
