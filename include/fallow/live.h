@@ -28,7 +28,7 @@ class Live {
     const Live& live;
     Mutator& mutator;
     Object** base;
-    ~SlotScope() {
+    [[gnu::always_inline]] ~SlotScope() {  // a call would keep the Refs in memory on the fast path
       ((std::get<Is>(live.refs_) = Ref<Ts>(reinterpret_cast<Ts*>(base[Is]))), ...);
       detail::MutatorAccess::slot_top(mutator) = base;
     }

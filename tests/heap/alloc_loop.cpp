@@ -1,5 +1,6 @@
 #include "tests/heap/alloc_loop.h"
 
+#include "fallow/cursor.h"
 #include "fallow/live.h"
 #include "fallow/make.h"
 
@@ -38,6 +39,32 @@ extern "C" [[gnu::noinline]] void fallow_test_loop_with_initialisation(fallow::M
   for (std::uint64_t i = 0; i < count; ++i) {
     previous = current;
     current = fallow::make<Cell>(mutator, fallow::live(previous), i);
+  }
+  keep(current.get());
+  keep(previous.get());
+}
+
+extern "C" [[gnu::noinline]] void fallow_test_cursor_without_initialisation(
+    fallow::Mutator& mutator, std::uint64_t count) {
+  fallow::AllocationCursor cursor(mutator);
+  fallow::Ref<Cell> current;
+  fallow::Ref<Cell> previous;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    previous = current;
+    current = cursor.make<Cell>(fallow::live(previous));
+  }
+  keep(current.get());
+  keep(previous.get());
+}
+
+extern "C" [[gnu::noinline]] void fallow_test_cursor_with_initialisation(fallow::Mutator& mutator,
+                                                                         std::uint64_t count) {
+  fallow::AllocationCursor cursor(mutator);
+  fallow::Ref<Cell> current;
+  fallow::Ref<Cell> previous;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    previous = current;
+    current = cursor.make<Cell>(fallow::live(previous), i);
   }
   keep(current.get());
   keep(previous.get());

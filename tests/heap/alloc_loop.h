@@ -9,4 +9,6 @@
 extern "C" {
 void fallow_test_loop_without_initialisation(fallow::Mutator& mutator, std::uint64_t count);
 void fallow_test_loop_with_initialisation(fallow::Mutator& mutator, std::uint64_t count);
+void fallow_test_cursor_without_initialisation(fallow::Mutator& mutator, std::uint64_t count);
+void fallow_test_cursor_with_initialisation(fallow::Mutator& mutator, std::uint64_t count);
 }

@@ -1,5 +1,5 @@
 // The machine code of the allocation loop: load free, add, compare with the limit, store free,
-// store the header, and nothing else.
+// store the header, and nothing else. A cursor's loop has no load and stores the objects only.
 #include "tests/heap/alloc_loop.h"
 
 #include <sys/utsname.h>
@@ -104,20 +104,28 @@ std::string listing(const Code& code) {
   return text;
 }
 
-void check_loop(const std::string& function, std::size_t most_instructions,
-                std::size_t initialising_stores) {
+/// The hot loop of a function; empty where the test is skipped.
+void find_loop(const std::string& function, std::size_t most_instructions, Code& code, Code& loop) {
   if constexpr (detail::kChecked || kSanitized) {
     GTEST_SKIP() << "only the code of plain release builds has this shape";
   }
   utsname machine{};
   ASSERT_EQ(uname(&machine), 0);
   if (std::string(machine.machine) != "x86_64") GTEST_SKIP() << "knows x86-64 code only";
-  const Code code = disassemble(function);
+  code = disassemble(function);
   if (code.empty()) GTEST_SKIP() << "there is no objdump";
-  const Code loop = hot_loop(code);
+  loop = hot_loop(code);
   ASSERT_FALSE(loop.empty()) << "no loop without a call in\n" << listing(code);
+  EXPECT_LE(loop.size(), most_instructions) << listing(loop);
+}
+
+void check_loop(const std::string& function, std::size_t most_instructions,
+                std::size_t initialising_stores) {
+  Code code;
+  Code loop;
+  find_loop(function, most_instructions, code, loop);
+  if (loop.empty()) return;
   SCOPED_TRACE(listing(loop));
-  EXPECT_LE(loop.size(), most_instructions);
   const MemoryAccesses memory = memory_accesses(loop);
   ASSERT_EQ(memory.loads.size(), 2U) << "free and limit are read, nothing else";
   ASSERT_EQ(memory.stores.size(), 2U + initialising_stores) << "free, the header, the fields";
@@ -142,12 +150,33 @@ TEST(AllocationLoop, WithInitialisation) {
   check_loop("fallow_test_loop_with_initialisation", 13, 1);
 }
 
+void check_cursor_loop(const std::string& function, std::size_t stores) {
+  Code code;
+  Code loop;
+  find_loop(function, 9 + stores, code, loop);
+  if (loop.empty()) return;
+  SCOPED_TRACE(listing(loop));
+  const MemoryAccesses memory = memory_accesses(loop);
+  EXPECT_EQ(memory.loads.size(), 0U) << "free and limit are in registers";
+  EXPECT_EQ(memory.stores.size(), stores) << "the header, the fields";
+}
+
+TEST(AllocationLoop, CursorWithoutInitialisation) {
+  check_cursor_loop("fallow_test_cursor_without_initialisation", 1);
+}
+
+TEST(AllocationLoop, CursorWithInitialisation) {
+  check_cursor_loop("fallow_test_cursor_with_initialisation", 2);
+}
+
 TEST(AllocationLoop, TheLoopsAllocate) {
   TestHeap test(with_nursery(64 * kKiB));
   constexpr std::uint64_t kCount = 100'000;
   fallow_test_loop_without_initialisation(test.mutator, kCount);
   fallow_test_loop_with_initialisation(test.mutator, kCount);
-  EXPECT_GE(test.heap.statistics().allocated, 2 * kCount * kMinimumObjectBytes);
+  fallow_test_cursor_without_initialisation(test.mutator, kCount);
+  fallow_test_cursor_with_initialisation(test.mutator, kCount);
+  EXPECT_GE(test.heap.statistics().allocated, 4 * kCount * kMinimumObjectBytes);
   expect_sound(test.heap);
 }
 
