@@ -34,16 +34,20 @@ Metrics pauses(Heap& heap) {
           {"rss_peak_mib", peak_rss_mib()}};
 }
 
-HeapOptions sliced(bool yes) {
+enum class Mode : std::uint8_t { kSteps, kTarget, kStopTheWorld };
+
+HeapOptions options_for(Mode mode) {
   HeapOptions options = HeapOptions::from_environment();
-  if (!yes) options.step_budget_microseconds = 0;
+  if (mode == Mode::kStopTheWorld) options.step_budget_microseconds = 0;
+  if (mode == Mode::kTarget) options.pause_target_microseconds = 1000;
   return options;
 }
 
 /// A live tree, and one cycle over it while short trees come and go.
-Metrics tree(int depth, bool in_steps) {
+Metrics tree(int depth, Mode mode) {
   constexpr int kShortTrees = 200'000;
-  Heap heap(sliced(in_steps));
+  const bool in_steps = mode != Mode::kStopTheWorld;
+  Heap heap(options_for(mode));
   Mutator mutator(heap, "bench");
   std::optional<MajorPause> until_it_stands(heap);
   const Local<Pair> root(mutator, pair_tree(mutator, depth));
@@ -57,10 +61,10 @@ Metrics tree(int depth, bool in_steps) {
 }
 
 /// Random stores of fresh nodes into an array of ten million.
-Metrics array10m() {
+Metrics array10m(Mode mode) {
   constexpr std::size_t kLength = 10'000'000;
   constexpr std::size_t kStores = 20'000'000;
-  Heap heap;
+  Heap heap(options_for(mode));
   Mutator mutator(heap, "bench");
   const Local<Array<Pair>> array(mutator, make_array<Pair>(mutator, kLength));
   for (std::size_t i = 0; i < kLength; ++i) {
@@ -150,6 +154,9 @@ Metrics steps(int depth) {
   return {{"step_max_us_cpu", longest_cpu}, {"step_max_us_wall", longest_wall}, {"steps", count}};
 }
 
+constexpr std::pair<const char*, Mode> kModes[] = {
+    {"", Mode::kSteps}, {"/target", Mode::kTarget}, {"/stop-the-world", Mode::kStopTheWorld}};
+
 }  // namespace
 
 std::vector<Row> pause_rows(const Options& options) {
@@ -157,10 +164,12 @@ std::vector<Row> pause_rows(const Options& options) {
   std::vector<Row> rows;
   for (const int depth : {deep - 2, deep}) {
     const std::string name = fmt::format("tree{}", depth);
-    rows.push_back({name, [depth] { return tree(depth, true); }, nullptr});
-    rows.push_back({name + "/stop-the-world", [depth] { return tree(depth, false); }, nullptr});
+    for (const auto& [variant, mode] : kModes) {
+      rows.push_back({name + variant, [depth, mode] { return tree(depth, mode); }, nullptr});
+    }
   }
-  rows.push_back({"array10m", [] { return array10m(); }, nullptr});
+  rows.push_back({"array10m", [] { return array10m(Mode::kSteps); }, nullptr});
+  rows.push_back({"array10m/target", [] { return array10m(Mode::kTarget); }, nullptr});
   constexpr std::size_t kKiB = 1024;
   const std::pair<std::size_t, std::size_t> buffers[] = {
       {4'000, 256 * kKiB}, {16'000, 64 * kKiB}, {200'000, 4 * kKiB}, {2'000'000, 512}};

@@ -61,8 +61,8 @@ class Heap {
   /// The same until a moment, for event loops that know when they are needed again.
   StepResult step_until(std::chrono::steady_clock::time_point deadline);
 
-  /// A full collection, now, that gives all free memory back to the system; collect() keeps what
-  /// the next full nursery would take at once.
+  /// A full collection, after which all free memory is handed back to the system, whatever its
+  /// age. Mutators run again while that happens.
   void trim();
 
   /// O(1) but for the percentiles of pauses.

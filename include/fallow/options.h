@@ -24,6 +24,17 @@ struct HeapOptions {
   /// CPU time that a full collection takes after a minor one, at most; half as much again when the
   /// heap has grown past its goal. 0: full collections are not sliced.
   std::uint64_t step_budget_microseconds = 500;
+  /// A whole pause, the copies of a minor collection and a step of a full one, should take no more
+  /// CPU time in 999 of 1000 cases: the heap then uses only so much of the nursery between two
+  /// collections. What it achieves is HeapStatistics::pause_cpu. 0: the nursery is used as it is.
+  std::uint64_t pause_target_microseconds = 0;
+  /// Free memory is handed back to the system when it has not been used for so long, but for what
+  /// the next full nursery and a sixteenth of the memory in use would need. Free pages of large
+  /// objects go by the least of all heaps.
+  std::uint64_t reclaim_age_microseconds = 500'000;
+  /// A thread of the process does that (it is started when there is something to hand back, and
+  /// serves all heaps); without it, as in the child of a fork, pauses do, 256 KiB at a time.
+  bool reclaimer_thread = true;
   /// Bytes of address space for the slots of Locals of each mutator; pages are used on demand.
   std::size_t slot_stack_bytes = std::size_t{8} << 20;
   /// A stop request that waits longer than this reports the mutator that does not poll.

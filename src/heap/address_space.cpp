@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fallow/errors.h"
+#include "platform/clock.h"
 #include "platform/sanitizer.h"
 #include "platform/virtual_memory.h"
 
@@ -128,9 +129,9 @@ std::uintptr_t AddressSpace::acquire_chunk() {
 }
 
 void AddressSpace::release_chunk(std::uintptr_t chunk) noexcept {
-  const std::scoped_lock lock(mutex_);
   platform::unpoison(reinterpret_cast<void*>(chunk), kChunkBytes);
   platform::decommit(reinterpret_cast<void*>(chunk), kChunkBytes);
+  const std::scoped_lock lock(mutex_);
   chunks_.release(chunk);
 }
 
@@ -148,14 +149,31 @@ std::uintptr_t AddressSpace::acquire_pages(std::size_t bytes) {
 
 void AddressSpace::release_pages(std::uintptr_t start) noexcept {
   const std::scoped_lock lock(mutex_);
+  pages_.release(start, platform::monotonic_coarse_ns());
+}
+
+void AddressSpace::discard_pages(std::uintptr_t start, std::size_t bytes) noexcept {
+  platform::decommit(reinterpret_cast<void*>(start), bytes);
+  const std::scoped_lock lock(mutex_);
   pages_.release(start);
 }
 
-void AddressSpace::decommit_free_pages() noexcept {
+bool AddressSpace::reclaim_pages(std::uint64_t freed_by_ns, std::size_t at_most,
+                                 std::size_t keep_bytes) noexcept {
+  SpanAllocator::Taken taken;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (pages_.dirty_bytes() <= keep_bytes) return false;
+    taken = pages_.take_dirty(freed_by_ns, at_most);
+  }
+  if (taken.start == 0) return false;
+  discard_pages(taken.start, taken.bytes);
+  return true;
+}
+
+std::size_t AddressSpace::dirty_page_bytes() noexcept {
   const std::scoped_lock lock(mutex_);
-  pages_.for_each_free(pages_committed_, [](std::uintptr_t start, std::size_t bytes) {
-    platform::decommit(reinterpret_cast<void*>(start), bytes);
-  });
+  return pages_.dirty_bytes();
 }
 
 void AddressSpace::marking_started() noexcept {

@@ -42,9 +42,17 @@ class AddressSpace {
 
   /// Committed pages with unspecified contents; 0 when refused.
   std::uintptr_t acquire_pages(std::size_t bytes);
+  /// They keep the memory of the system until reclaim_pages() takes it.
   void release_pages(std::uintptr_t start) noexcept;
-  /// Hands the memory of all free pages back to the system.
-  void decommit_free_pages() noexcept;
+  /// They do not.
+  void discard_pages(std::uintptr_t start, std::size_t bytes) noexcept;
+  /// Hands memory of pages that were free at `freed_by_ns` (monotonic clock) already back to the
+  /// system, about `at_most` bytes; false when there is none, or when no more than
+  /// `keep_bytes` of free pages hold memory. Other threads may take and release pages meanwhile.
+  bool reclaim_pages(std::uint64_t freed_by_ns, std::size_t at_most,
+                     std::size_t keep_bytes) noexcept;
+  /// Bytes of free pages that may hold memory of the system.
+  [[nodiscard]] std::size_t dirty_page_bytes() noexcept;
   [[nodiscard]] std::size_t page_bytes() const noexcept { return pages_.granule(); }
 
   [[nodiscard]] bool is_large(const void* address) const noexcept {

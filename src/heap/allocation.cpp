@@ -97,8 +97,11 @@ bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
 
 HeapCore::Taken HeapCore::take_chunks(MutatorState& state, std::size_t at_least) {
   const std::scoped_lock lock(nursery_.mutex());
+  // Who needs several at once, for a promise, gets them whatever the pause target.
+  const std::size_t allotted = nursery_.allotment_left();
+  if (at_least == 1 && allotted == 0) return Taken::kNoneFree;
+  std::size_t chunks = std::max(std::min(state.chunks_to_take, allotted), at_least);
   // Whatever of the nursery survives must find room in the old space, whatever its size classes.
-  std::size_t chunks = std::max(state.chunks_to_take, at_least);
   const auto outstanding_with = [this](std::size_t more) {
     return nursery_.taken_bytes() + more * nursery_.chunk_bytes();
   };

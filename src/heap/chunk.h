@@ -5,6 +5,7 @@
 
 #include "fallow/detail/size_classes.h"
 #include "heap/address_space.h"
+#include "heap/intrusive_list.h"
 
 namespace fallow::detail {
 
@@ -36,14 +37,23 @@ struct alignas(64) Block {
   Block* next;
   std::uint16_t cell_bytes;
   std::uint8_t size_class;
-  bool is_free;         ///< no objects; on the free list
-  bool swept_in_even;   ///< parity of the last sweep that it took part in, or was opened in
-  bool may_hold_pages;  ///< written to since its pages were last handed back
+  bool swept_in_even;  ///< parity of the last sweep that it took part in, or was opened in
 };
+
+/// One bit for each block of a chunk.
+using BlockSet = std::uint64_t;
+static_assert(kBlocksPerChunk == 64);
+inline constexpr BlockSet kUsableBlockSet = ~BlockSet{0} << kFirstBlock;
 
 struct Chunk {
   HeapCore* heap;
-  Chunk* next;
+  ListLinks<Chunk> all;            ///< chunks of the old space
+  ListLinks<Chunk> with_resident;  ///< those where `resident` is not empty
+  ListLinks<Chunk> with_clean;     ///< … and `clean`
+  BlockSet used;                   ///< blocks that have objects
+  BlockSet resident;               ///< free ones that may hold memory of the system
+  BlockSet clean;                  ///< free ones that do not; those in no set are being handed back
+  std::uint64_t freed_at_ns;       ///< when a block last became free, by the monotonic clock
   Block blocks[kBlocksPerChunk];
 
   static Chunk* of(const void* address) noexcept {
@@ -62,6 +72,13 @@ inline std::uint8_t* mark_byte(const void* address) noexcept {
 inline Block* block_of(const void* address) noexcept {
   const auto offset = reinterpret_cast<std::uintptr_t>(address) & (kChunkBytes - 1);
   return &Chunk::of(address)->blocks[offset / kBlockBytes];
+}
+
+inline BlockSet bit_of(const Block* block) noexcept {
+  return BlockSet{1} << (block - Chunk::of(block)->blocks);
+}
+inline bool is_used(const Block* block) noexcept {
+  return (Chunk::of(block)->used & bit_of(block)) != 0;
 }
 
 inline std::uintptr_t block_start(const Block* block) noexcept {

@@ -1,4 +1,5 @@
 #include "heap/heap_core.h"
+#include "heap/reclaimer.h"
 #include "heap/stopwatch.h"
 #include "heap/verifier.h"
 #include "platform/fatal.h"
@@ -50,6 +51,7 @@ bool HeapCore::collect(Kind kind) {
     }
     collect_stopped(kind);
     world_.resume();
+    if (kind == Kind::kLastResort) Reclaimer::hand_back_everything(*this);
   }
   listeners_.deliver();
   return true;
@@ -67,7 +69,9 @@ void HeapCore::collect_stopped(Kind kind) noexcept {
   const Stopwatch pause(false);
   const MinorEvent minor = minor_collection();
   last_work_bytes_.store(minor.surviving_bytes, std::memory_order_relaxed);
-  const std::uint64_t full_ns = kind == Kind::kMinor ? continue_cycle() : full_collection(kind);
+  const std::uint64_t full_ns =
+      kind == Kind::kMinor ? continue_cycle(minor.cpu_ns) : full_collection();
+  offer_free_memory();
   pauses_.wall.record(pause.wall_ns());
   pauses_.cpu.record(minor.cpu_ns + full_ns);
   if (options_.verify) verify_or_die("after a collection");
@@ -84,6 +88,7 @@ MinorEvent HeapCore::minor_collection() {
     visit_roots();
   }
   const MinorCollector::Result result = minor_.finish();
+  if (event.nursery_bytes != 0) pause_target_.learn(event.nursery_bytes, watch.cpu_ns());
   reset_mutators();
   old_used_.fetch_add(result.copied_bytes, std::memory_order_relaxed);
   promoted_while_marking_ += result.copied_bytes;
@@ -150,7 +155,9 @@ void HeapCore::reset_mutators() noexcept {
     MutatorAccess::limit(*state->mutator).store(kEmptyRange, std::memory_order_relaxed);
     for (const Nursery::Range& piece : state->cursor_pieces) nursery_.retain(piece);
   }
-  nursery_.reset();
+  // Each mutator needs a chunk of its own, whatever the target.
+  const std::size_t least = world_.mutators().size() * nursery_.chunk_bytes();
+  nursery_.reset(std::max(pause_target_.young_bytes(), least));
 }
 
 void HeapCore::verify_or_die(const char* when) {

@@ -28,30 +28,26 @@ const char* log_name(CycleState state) noexcept {
 
 }  // namespace
 
-std::uint64_t HeapCore::full_collection(Kind kind) {
+std::uint64_t HeapCore::full_collection() {
   const StepBudget unlimited(StepBudget::kUnlimited);
   // A cycle under way keeps what died since it began: only a new one counts.
   while (full_.state() != CycleState::kIdle) slice(unlimited);
   do {
     slice(unlimited);
   } while (full_.state() != CycleState::kIdle);
-  if (kind != Kind::kMinor) {
-    old_.give_back(kind == Kind::kLastResort ? 0 : nursery_.bytes());
-    space_.decommit_free_pages();
-  }
   const std::uint64_t cpu_ns = unlimited.watch().cpu_ns();
   full_pauses_.wall.record(unlimited.watch().wall_ns());
   full_pauses_.cpu.record(cpu_ns);
   return cpu_ns;
 }
 
-std::uint64_t HeapCore::continue_cycle() {
+std::uint64_t HeapCore::continue_cycle(std::uint64_t minor_ns) {
   if (major_pauses_.load(std::memory_order_relaxed) != 0) return 0;
   const std::size_t used = used_bytes();
   const CycleState state = full_.state();
   const bool due = used >= growth_.threshold();
   if (options_.step_budget_microseconds == 0) {
-    return due ? full_collection(Kind::kMinor) : 0;
+    return due ? full_collection() : 0;
   }
   if (state == CycleState::kIdle && !due) return 0;
   std::uint64_t allowance = options_.step_budget_microseconds * 1000;
@@ -60,7 +56,7 @@ std::uint64_t HeapCore::continue_cycle() {
   } else if (state == CycleState::kSweeping) {
     allowance = sweeping_pacer_.allowance(used, swept_blocks());
   }
-  return spend(StepBudget(allowance));
+  return spend(StepBudget(pause_target_.step_allowance(allowance, minor_ns)));
 }
 
 StepResult HeapCore::step(std::uint64_t cpu_ns, std::uint64_t deadline_ns) {
@@ -91,6 +87,7 @@ StepResult HeapCore::step(std::uint64_t cpu_ns, std::uint64_t deadline_ns) {
     result.wall_ns = budget.watch().wall_ns();
     result.cycle_ended = result.after == CycleState::kIdle;
     if (options_.verify) verify_or_die("after a step");
+    offer_free_memory();
     world_.resume();
   }
   listeners_.deliver();

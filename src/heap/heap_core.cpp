@@ -40,9 +40,11 @@ constinit std::atomic<std::size_t> g_heaps_alive{0};
 HeapCore::HeapCore(const HeapOptions& options)
     : options_(complete_options(options)),
       space_(AddressSpace::instance()),
+      pause_target_(options_.pause_target_microseconds * 1000, options_.nursery_bytes),
       nursery_(space_, this,
-               {options_.nursery_bytes, std::max<std::size_t>(options_.rotating_nurseries, 1),
-                poisons(options_), options_.huge_pages}),
+               {options_.nursery_bytes, pause_target_.young_bytes(),
+                std::max<std::size_t>(options_.rotating_nurseries, 1), poisons(options_),
+                options_.huge_pages}),
       old_(this, space_, {poisons(options_), options_.huge_pages}),
       large_(this, space_, options_.huge_pages),
       minor_(space_, old_, large_, nursery_.bytes()),

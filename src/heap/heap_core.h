@@ -21,6 +21,7 @@
 #include "heap/nursery.h"
 #include "heap/old_space.h"
 #include "heap/pacer.h"
+#include "heap/pause_target.h"
 #include "heap/stopwatch.h"
 #include "heap/thread_absence.h"
 #include "heap/world.h"
@@ -30,6 +31,21 @@ namespace fallow::detail {
 
 /// Bytes of young large objects that start a minor collection.
 std::size_t young_large_limit(std::size_t nursery_bytes) noexcept;
+
+/// What one attempt to hand memory back to the system came to.
+enum class Reclaimed : std::uint8_t {
+  kNothing,
+  kLater,  ///< nothing is due yet, but will be
+  kSome
+};
+/// Work between two chances for others: about a millisecond.
+inline constexpr std::size_t kReclaimBatchBytes = std::size_t{4} << 20;
+/// Free pages of large objects that the process keeps in any case.
+inline constexpr std::size_t kLeastKeptPageBytes = std::size_t{1} << 20;
+/// The moment `age_ns` before `now_ns`.
+constexpr std::uint64_t before(std::uint64_t now_ns, std::uint64_t age_ns) noexcept {
+  return now_ns > age_ns ? now_ns - age_ns : 0;
+}
 
 /// Heaps that exist in the process; see HeapCore::only_one_exists().
 extern constinit std::atomic<std::size_t> g_heaps_alive;
@@ -60,7 +76,7 @@ class HeapCore {
   enum class Kind : std::uint8_t {
     kMinor,
     kFull,
-    kLastResort  ///< a full one that gives all free memory back, for an allocation about to fail
+    kLastResort  ///< a full one after which all free memory is handed back to the system
   };
   /// Runs a collection of the kind, and a full one too when the growth rule asks for it. False when
   /// another thread collected first, and nothing was done.
@@ -89,6 +105,15 @@ class HeapCore {
   /// Scans about `references` references; false when everything reachable is marked.
   bool mark_some(std::size_t references);
   void finish_marking();
+
+  // Free memory (reclaim.cpp). Safe beside mutators and collections; the caller holds the registry
+  // of heaps.
+  /// Hands back up to kReclaimBatchBytes of what has been free for long enough.
+  Reclaimed reclaim_batch(std::uint64_t now_ns);
+  /// The same whatever its age, and without keeping any; whether there was something.
+  bool reclaim_everything();
+  /// Bytes of free pages that the heap wants to keep.
+  [[nodiscard]] std::size_t kept_page_bytes() const noexcept;
 
   /// Runs `work` with all mutators stopped, for the verifier and tests.
   template <class Work>
@@ -191,9 +216,10 @@ class HeapCore {
   void reset_mutators() noexcept;
   // Full collections (full_collection.cpp). These return CPU time in nanoseconds.
   /// A whole one in this pause.
-  std::uint64_t full_collection(Kind kind);
-  /// After a minor collection: what the full collection needs to keep pace with the program.
-  std::uint64_t continue_cycle();
+  std::uint64_t full_collection();
+  /// After a minor collection of `minor_ns`: what the full collection needs to keep pace with the
+  /// program.
+  std::uint64_t continue_cycle(std::uint64_t minor_ns);
   std::uint64_t spend(const StepBudget& budget);
   /// Works in one state of the cycle until it is left or the budget is spent.
   void slice(const StepBudget& budget);
@@ -204,12 +230,23 @@ class HeapCore {
   void for_each_overwritten(Use&& use) noexcept;
   void finish_sweeping();
   void end_cycle();
+  // Free memory.
+  template <class Exclusively>
+  Reclaimed reclaim(std::uint64_t freed_by_ns, std::size_t at_most, std::size_t keep,
+                    Exclusively&& exclusively);
+  /// Runs `work` while no collection does and no mutator takes memory.
+  template <class Work>
+  void between_collections(Work&& work);
+  [[nodiscard]] std::size_t kept_free_bytes() const noexcept;
+  /// At the end of a pause: the reclaimer, or where there is none this pause, does its work.
+  void offer_free_memory();
   [[nodiscard]] std::size_t swept_blocks() const noexcept;
   void verify_or_die(const char* when);
   void report_stuck(const MutatorState& state, std::uint64_t waited_ns);
 
   HeapOptions options_;
   AddressSpace& space_;
+  PauseTarget pause_target_;
   Nursery nursery_;
   OldSpace old_;
   LargeSpace large_;

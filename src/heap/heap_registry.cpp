@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heap/heap_core.h"
+#include "heap/reclaimer.h"
 #include "platform/fork_handlers.h"
 
 namespace fallow::detail {
@@ -47,7 +48,10 @@ void end_fork(void (HeapCore::*after_fork)() noexcept) {
 }
 
 void parent() { end_fork(&HeapCore::parent_after_fork); }
-void child() { end_fork(&HeapCore::child_after_fork); }
+void child() {
+  Reclaimer::child_after_fork();
+  end_fork(&HeapCore::child_after_fork);
+}
 
 }  // namespace
 
@@ -68,6 +72,11 @@ void unregister_heap(HeapCore* core) noexcept {
   const ThreadAbsence absence;
   const std::scoped_lock lock(registry().mutex);
   std::erase(registry().heaps, core);
+}
+
+void with_heaps(const std::function<void(const std::vector<HeapCore*>&)>& use) {
+  const std::scoped_lock lock(registry().mutex);
+  use(registry().heaps);
 }
 
 void HeapCore::prepare_fork() {

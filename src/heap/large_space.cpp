@@ -20,13 +20,11 @@ LargeSpace::LargeSpace(HeapCore* heap, AddressSpace& space, bool huge_pages)
       mutex_(platform::LockRank::kLargeSpace, "large space") {}
 
 LargeSpace::~LargeSpace() {
-  for (LargeHeader** const list : {&young_, &old_}) {
-    while (*list != nullptr) {
-      LargeHeader* const header = *list;
-      const std::size_t span = header->span_bytes;
-      unlink(*list, header);
-      platform::decommit(header, span);
-      space_.release_pages(reinterpret_cast<std::uintptr_t>(header));
+  for (List* const list : {&young_, &old_}) {
+    while (!list->empty()) {
+      LargeHeader* const header = list->first();
+      list->remove(header);
+      space_.discard_pages(reinterpret_cast<std::uintptr_t>(header), header->span_bytes);
     }
   }
 }
@@ -50,7 +48,7 @@ Object* LargeSpace::allocate(std::size_t bytes) {
   header->young = true;
   ObjectAccess::set_header(header->object(), 0);
   const std::scoped_lock lock(mutex_);
-  link(young_, header);
+  young_.push_front(header);
   used_.fetch_add(span, std::memory_order_relaxed);
   young_bytes_.fetch_add(span, std::memory_order_relaxed);
   return header->object();
@@ -58,15 +56,15 @@ Object* LargeSpace::allocate(std::size_t bytes) {
 
 std::size_t LargeSpace::promote_or_free_young(MarkColor color) {
   std::size_t survived = 0;
-  while (young_ != nullptr) {
-    LargeHeader* const header = young_;
-    unlink(young_, header);
+  while (!young_.empty()) {
+    LargeHeader* const header = young_.first();
+    young_.remove(header);
     if (header->reached) {
       survived += header->span_bytes;
       header->young = false;
       header->reached = false;
       header->color = color;
-      link(old_, header);
+      old_.push_front(header);
     } else {
       free(header);
     }
@@ -78,24 +76,12 @@ std::size_t LargeSpace::promote_or_free_young(MarkColor color) {
 bool LargeSpace::sweep_some(std::size_t count, MarkColor live) {
   for (; count != 0 && sweep_position_ != nullptr; --count) {
     LargeHeader* const header = sweep_position_;
-    sweep_position_ = header->next;
+    sweep_position_ = List::next(header);
     if (header->color == live) continue;
-    unlink(old_, header);
+    old_.remove(header);
     free(header);
   }
   return sweep_position_ != nullptr;
-}
-
-void LargeSpace::link(LargeHeader*& list, LargeHeader* header) noexcept {
-  header->previous = nullptr;
-  header->next = list;
-  if (list != nullptr) list->previous = header;
-  list = header;
-}
-
-void LargeSpace::unlink(LargeHeader*& list, LargeHeader* header) noexcept {
-  (header->previous != nullptr ? header->previous->next : list) = header->next;
-  if (header->next != nullptr) header->next->previous = header->previous;
 }
 
 void LargeSpace::free(LargeHeader* header) noexcept {

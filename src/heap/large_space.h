@@ -6,6 +6,7 @@
 #include "fallow/object.h"
 #include "heap/address_space.h"
 #include "heap/chunk.h"
+#include "heap/intrusive_list.h"
 #include "platform/ranked_mutex.h"
 
 namespace fallow::detail {
@@ -13,8 +14,7 @@ namespace fallow::detail {
 /// Stands in front of a large object, at the start of its first page.
 struct alignas(64) LargeHeader {
   HeapCore* heap;
-  LargeHeader* previous;
-  LargeHeader* next;
+  ListLinks<LargeHeader> links;
   std::size_t span_bytes;  ///< whole pages, header included
   std::uint8_t color;      ///< of old ones: a MarkColor, in a type that barriers can exchange
   bool young;              ///< born since the last minor collection
@@ -49,7 +49,7 @@ class LargeSpace {
   std::size_t promote_or_free_young(MarkColor color);
   /// Frees up to `count` old objects whose colour is not `live`; false when the list is done.
   bool sweep_some(std::size_t count, MarkColor live);
-  void begin_sweeping() noexcept { sweep_position_ = old_; }
+  void begin_sweeping() noexcept { sweep_position_ = old_.first(); }
 
   [[nodiscard]] std::size_t used_bytes() const noexcept {
     return used_.load(std::memory_order_relaxed);
@@ -62,21 +62,21 @@ class LargeSpace {
   /// Calls visit(header) for each object, young and old.
   template <class Visit>
   void for_each(Visit&& visit) const {
-    for (LargeHeader* header = young_; header != nullptr; header = header->next) visit(header);
-    for (LargeHeader* header = old_; header != nullptr; header = header->next) visit(header);
+    young_.for_each(visit);
+    old_.for_each(visit);
   }
 
  private:
-  void link(LargeHeader*& list, LargeHeader* header) noexcept;
-  void unlink(LargeHeader*& list, LargeHeader* header) noexcept;
+  using List = IntrusiveList<LargeHeader, &LargeHeader::links>;
+
   void free(LargeHeader* header) noexcept;
 
   HeapCore* heap_;
   AddressSpace& space_;
   const bool huge_pages_;
   platform::RankedMutex mutex_;
-  LargeHeader* young_ = nullptr;
-  LargeHeader* old_ = nullptr;
+  List young_;
+  List old_;
   LargeHeader* sweep_position_ = nullptr;
   std::atomic<std::size_t> used_{0};
   std::atomic<std::size_t> young_bytes_{0};

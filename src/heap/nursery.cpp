@@ -31,7 +31,8 @@ Nursery::Nursery(AddressSpace& space, HeapCore* owner, const Settings& settings)
                     ~(AddressSpace::kRegionGranule - 1)),
       base_(space.acquire_nursery(region_bytes_ * settings.regions, owner)),
       free_(settings.bytes / chunk_bytes_, true),
-      retained_(free_.size(), false) {
+      retained_(free_.size(), false),
+      allotment_(whole_chunks(settings.allotment)) {
   if (base_ == 0) {
     throw StartupError("fallow: no room for a nursery of " +
                        telemetry::format_bytes(region_bytes_ * settings.regions) + ": of the " +
@@ -54,6 +55,10 @@ Nursery::Nursery(AddressSpace& space, HeapCore* owner, const Settings& settings)
 }
 
 Nursery::~Nursery() { space_.release_nursery(base_, region_bytes_ * settings_.regions); }
+
+std::size_t Nursery::whole_chunks(std::size_t bytes) const noexcept {
+  return std::max<std::size_t>(bytes / chunk_bytes_, 1);
+}
 
 Nursery::Range Nursery::take(std::uintptr_t preferred, std::size_t at_most) noexcept {
   std::size_t chunk = (preferred - region_begin(region_)) / chunk_bytes_;
@@ -81,7 +86,7 @@ void Nursery::retain(const Range& piece) noexcept {
   retains_any_ = true;
 }
 
-void Nursery::reset() noexcept {
+void Nursery::reset(std::size_t allotment_bytes) noexcept {
   taken_ = 0;
   first_free_ = 0;
   for (std::size_t chunk = 0; chunk < free_.size(); ++chunk) {
@@ -93,6 +98,7 @@ void Nursery::reset() noexcept {
     }
     free_[chunk] = !keep;
   }
+  allotment_ = taken_ + whole_chunks(allotment_bytes);
   // Open cursors would have to move along.
   if (settings_.regions > 1 && !retains_any_) rotate();
   if (retains_any_) retained_.assign(retained_.size(), false);

@@ -20,7 +20,8 @@ class Nursery {
   };
   struct Settings {
     std::size_t bytes;
-    std::size_t regions;  ///< at least 1
+    std::size_t allotment;  ///< bytes to be taken before the first collection
+    std::size_t regions;    ///< at least 1
     bool poison;
     bool huge_pages;
   };
@@ -42,18 +43,25 @@ class Nursery {
   /// Up to `at_most` free chunks in a row: those that begin at `preferred` if possible. Empty when
   /// none is free. The caller holds mutex().
   Range take(std::uintptr_t preferred, std::size_t at_most) noexcept;
+  /// Chunks that are still to be taken before the next collection; binds those who ask. The caller
+  /// holds mutex().
+  [[nodiscard]] std::size_t allotment_left() const noexcept {
+    return taken_ < allotment_ ? allotment_ - taken_ : 0;
+  }
   /// Bytes of the chunks in use. The caller holds mutex(), or all mutators are stopped.
   [[nodiscard]] std::size_t taken_bytes() const noexcept { return taken_ * chunk_bytes_; }
 
   /// End of a minor collection: retain() for each piece of an open cursor, then reset() frees all
   /// chunks but those that such pieces touch. All mutators are stopped.
   void retain(const Range& piece) noexcept;
-  void reset() noexcept;
+  /// From now on about `allotment_bytes` are to be taken before the next collection.
+  void reset(std::size_t allotment_bytes) noexcept;
 
  private:
   [[nodiscard]] std::uintptr_t region_begin(std::size_t region) const noexcept {
     return base_ + region * region_bytes_;
   }
+  [[nodiscard]] std::size_t whole_chunks(std::size_t bytes) const noexcept;
   void retire(std::size_t first_chunk, std::size_t chunks) const noexcept;
   bool rotate() noexcept;
 
@@ -69,6 +77,7 @@ class Nursery {
   bool retains_any_ = false;
   std::size_t first_free_ = 0;  ///< no chunk below is free
   std::size_t taken_ = 0;
+  std::size_t allotment_;  ///< chunks
 };
 
 }  // namespace fallow::detail

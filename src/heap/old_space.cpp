@@ -4,6 +4,7 @@
 #include <new>
 
 #include "heap/poison.h"
+#include "platform/clock.h"
 #include "platform/fatal.h"
 #include "platform/sanitizer.h"
 #include "platform/virtual_memory.h"
@@ -35,34 +36,23 @@ std::size_t kill_other_colors(std::uint8_t* marks, MarkColor live) noexcept {
   return survivors;
 }
 
-/// Blocks that objects of so many bytes fill. Rounding up to a cell wastes at most 1/8, the tail of
-/// a block at most one cell of 8 KiB.
-constexpr std::size_t full_blocks_for(std::size_t bytes) noexcept {
-  return (bytes + bytes / 4 + kBlockBytes - 1) / kBlockBytes;
-}
-
-/// The same, if every size class opens a block.
-constexpr std::size_t blocks_for(std::size_t bytes) noexcept {
-  return bytes == 0 ? 0 : full_blocks_for(bytes) + kSizeClassCount;
-}
-
 }  // namespace
 
 OldSpace::OldSpace(HeapCore* heap, AddressSpace& space, const Settings& settings)
     : heap_(heap), space_(space), settings_(settings) {}
 
 OldSpace::~OldSpace() {
-  while (chunks_ != nullptr) {
-    Chunk* const chunk = chunks_;
-    chunks_ = chunk->next;
+  while (!chunks_.empty()) {
+    Chunk* const chunk = chunks_.first();
+    chunks_.remove(chunk);
     space_.release_chunk(reinterpret_cast<std::uintptr_t>(chunk));
   }
 }
 
 std::size_t OldSpace::growth_for(std::size_t bytes) const noexcept {
   const std::size_t blocks = blocks_for(bytes);
-  if (blocks <= free_blocks_) return 0;
-  return (blocks - free_blocks_ + kUsableBlocks - 1) / kUsableBlocks * kChunkBytes;
+  if (blocks <= free_blocks()) return 0;
+  return (blocks - free_blocks() + kUsableBlocks - 1) / kUsableBlocks * kChunkBytes;
 }
 
 bool OldSpace::reserve_for(std::size_t bytes) {
@@ -76,20 +66,14 @@ bool OldSpace::add_chunk() {
   const std::uintptr_t memory = space_.acquire_chunk();
   if (memory == 0) return false;
   platform::advise_huge_pages(reinterpret_cast<void*>(memory), kChunkBytes,
-                              settings_.huge_pages && chunks_ != nullptr);
+                              settings_.huge_pages && !chunks_.empty());
   auto* const chunk = ::new (reinterpret_cast<void*>(memory)) Chunk{};
   chunk->heap = heap_;
-  chunk->next = chunks_;
-  chunks_ = chunk;
+  chunk->clean = kUsableBlockSet;
+  chunks_.push_front(chunk);
+  with_clean_.push_back(chunk);
+  clean_blocks_ += kUsableBlocks;
   chunk_count_.fetch_add(1, std::memory_order_relaxed);
-  // Pushed backwards, so that blocks are used in address order.
-  for (std::size_t i = kBlocksPerChunk; i-- > kFirstBlock;) {
-    Block* const block = &chunk->blocks[i];
-    block->is_free = true;
-    block->next = free_list_;
-    free_list_ = block;
-  }
-  free_blocks_ += kUsableBlocks;
   return true;
 }
 
@@ -141,25 +125,38 @@ Block* OldSpace::next_partial_block(std::uint8_t size_class) {
 }
 
 Block* OldSpace::take_free_block(std::uint8_t size_class) {
-  if (free_list_ == nullptr && !add_chunk()) {
+  if (free_blocks() == 0 && !add_chunk()) {
     platform::fatal("the old space has no block although blocks were reserved");
   }
-  Block* const block = free_list_;
-  free_list_ = block->next;
-  --free_blocks_;
+  const bool resident = !with_resident_.empty();
+  Chunk* const chunk = resident ? with_resident_.first() : with_clean_.first();
+  BlockSet& free = resident ? chunk->resident : chunk->clean;
+  Block* const block = &chunk->blocks[std::countr_zero(free)];
+  free &= free - 1;
+  if (resident) {
+    --resident_blocks_;
+    if (free == 0) with_resident_.remove(chunk);
+  } else {
+    --clean_blocks_;
+    if (free == 0) with_clean_.remove(chunk);
+  }
+  chunk->used |= bit_of(block);
+  ++used_blocks_;
   block->size_class = size_class;
   block->cell_bytes = kCellBytes[size_class];
-  block->is_free = false;
   block->swept_in_even = even_sweep_;
-  block->may_hold_pages = true;
   return block;
 }
 
 void OldSpace::make_free(Block* block) noexcept {
-  block->is_free = true;
-  block->next = free_list_;
-  free_list_ = block;
-  ++free_blocks_;
+  Chunk* const chunk = Chunk::of(block);
+  chunk->used &= ~bit_of(block);
+  --used_blocks_;
+  if (chunk->resident != 0) with_resident_.remove(chunk);
+  with_resident_.push_front(chunk);
+  chunk->resident |= bit_of(block);
+  ++resident_blocks_;
+  chunk->freed_at_ns = platform::monotonic_coarse_ns();
 }
 
 void OldSpace::begin_marking() { live_color_ = other_color(live_color_); }
@@ -169,8 +166,8 @@ void OldSpace::begin_sweeping() {
   current_.fill(nullptr);
   partial_.fill(nullptr);
   even_sweep_ = !even_sweep_;
-  unswept_blocks_ = chunk_count_.load(std::memory_order_relaxed) * kUsableBlocks - free_blocks_;
-  sweep_chunk_ = chunks_;
+  unswept_blocks_ = used_blocks_;
+  sweep_chunk_ = chunks_.first();
   sweep_block_ = kFirstBlock;
 }
 
@@ -180,7 +177,7 @@ bool OldSpace::sweep_some(std::size_t blocks) {
     --blocks;
     Block* const block = next_unswept();
     if (block == nullptr) {
-      sweep_chunk_ = sweep_chunk_->next;
+      sweep_chunk_ = chunks_.next(sweep_chunk_);
       sweep_block_ = kFirstBlock;
       continue;
     }
@@ -193,7 +190,7 @@ bool OldSpace::sweep_some(std::size_t blocks) {
 Block* OldSpace::next_unswept() noexcept {
   while (sweep_block_ < kBlocksPerChunk) {
     Block* const block = &sweep_chunk_->blocks[sweep_block_++];
-    if (!block->is_free && block->swept_in_even != even_sweep_) return block;
+    if (is_used(block) && block->swept_in_even != even_sweep_) return block;
   }
   return nullptr;
 }
@@ -222,69 +219,10 @@ void OldSpace::fill_free_cells(const Block* block) const {
   }
 }
 
-void OldSpace::give_back(std::size_t keep_bytes) noexcept {
-  release_free_chunks(blocks_for(keep_bytes));
-  decommit_free_blocks(full_blocks_for(keep_bytes));
-  rebuild_free_list();
-}
-
-void OldSpace::release_free_chunks(std::size_t keep_blocks) noexcept {
-  const auto is_free = [](const Chunk* chunk) {
-    return std::all_of(&chunk->blocks[kFirstBlock], &chunk->blocks[kBlocksPerChunk],
-                       [](const Block& block) { return block.is_free; });
-  };
-  for (Chunk** link = &chunks_; *link != nullptr;) {
-    Chunk* const chunk = *link;
-    if (free_blocks_ < keep_blocks + kUsableBlocks || !is_free(chunk)) {
-      link = &chunk->next;
-      continue;
-    }
-    *link = chunk->next;
-    free_blocks_ -= kUsableBlocks;
-    chunk_count_.fetch_sub(1, std::memory_order_relaxed);
-    space_.release_chunk(reinterpret_cast<std::uintptr_t>(chunk));
-  }
-}
-
-void OldSpace::decommit_free_blocks(std::size_t keep_blocks) noexcept {
-  for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
-    // Neighbouring blocks are handed back together.
-    std::size_t first = kFirstBlock;
-    while (first < kBlocksPerChunk) {
-      std::size_t last = first;
-      while (last < kBlocksPerChunk && chunk->blocks[last].is_free &&
-             chunk->blocks[last].may_hold_pages) {
-        if (keep_blocks != 0) {
-          --keep_blocks;
-          break;
-        }
-        chunk->blocks[last++].may_hold_pages = false;
-      }
-      if (last == first) {
-        ++first;
-        continue;
-      }
-      platform::decommit(reinterpret_cast<void*>(block_start(&chunk->blocks[first])),
-                         (last - first) * kBlockBytes);
-      first = last;
-    }
-  }
-}
-
-void OldSpace::rebuild_free_list() noexcept {
-  free_list_ = nullptr;
-  free_blocks_ = 0;
-  // Blocks that still have memory come to the front.
-  for (const bool with_pages : {false, true}) {
-    for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
-      for (std::size_t i = kBlocksPerChunk; i-- > kFirstBlock;) {
-        Block* const block = &chunk->blocks[i];
-        if (block->is_free && block->may_hold_pages == with_pages) {
-          make_free(block);
-        }
-      }
-    }
-  }
+bool OldSpace::contains(const Chunk* chunk) const noexcept {
+  bool found = false;
+  chunks_.for_each([&](const Chunk* each) { found = found || each == chunk; });
+  return found;
 }
 
 }  // namespace fallow::detail

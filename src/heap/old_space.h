@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,7 +16,9 @@ namespace fallow::detail {
 /// Allocation bumps through runs of free cells, with one cursor per size class. After marking
 /// blocks are swept one by one in the order of their addresses, by the cycle and by cursors that
 /// need one; that they wait for it is a matter of parity, so that no pass over all blocks begins a
-/// sweep. Used only while all mutators are stopped; not thread-safe.
+/// sweep. Free blocks that hold memory of the system are used before those that do not, and the
+/// last freed first, so that the others can age. Used only while all mutators are stopped, or under
+/// the nursery's lock while no collection runs; not thread-safe.
 class OldSpace {
  public:
   struct Settings {
@@ -58,25 +61,44 @@ class OldSpace {
   bool sweep_some(std::size_t blocks);
   [[nodiscard]] std::size_t unswept_blocks() const noexcept { return unswept_blocks_; }
 
-  /// Gives free chunks back to the address space, which may serve other heaps with them, and the
-  /// memory of other free blocks back to the system, but for what reserve_for(keep_bytes) would
-  /// take again at once. Everything must be swept.
-  void give_back(std::size_t keep_bytes) noexcept;
+  // Handing memory back to the system, in three steps, of which the second needs neither stopped
+  // mutators nor a lock.
+  /// Free blocks of one chunk that belong to nobody meanwhile.
+  struct IdleBlocks {
+    Chunk* chunk = nullptr;
+    BlockSet blocks = 0;
+
+    void hand_back() const noexcept;
+  };
+  /// Up to `at_most` blocks of the chunk in which nothing has become free for the longest time, if
+  /// not since `freed_by_ns`. Keeps what reserve_for(keep_bytes) needs.
+  IdleBlocks take_idle(std::uint64_t freed_by_ns, std::size_t at_most,
+                       std::size_t keep_bytes) noexcept;
+  /// The blocks are free again.
+  void return_clean(const IdleBlocks& idle) noexcept;
+  /// A chunk that holds nothing, for the address space; nullptr when there is none, or when
+  /// reserve_for(keep_bytes) needs it.
+  Chunk* take_clean_chunk(std::size_t keep_bytes) noexcept;
+  /// Whether take_idle() will have something to take once it is old enough.
+  [[nodiscard]] bool has_idle(std::size_t keep_bytes) const noexcept;
 
   [[nodiscard]] std::size_t committed_bytes() const noexcept {
     return chunk_count_.load(std::memory_order_relaxed) * kChunkBytes;
   }
-  [[nodiscard]] std::size_t free_block_count() const noexcept { return free_blocks_; }
+  /// Free blocks, and those of them that may hold memory of the system.
+  [[nodiscard]] std::size_t free_blocks() const noexcept {
+    return resident_blocks_ + clean_blocks_;
+  }
+  [[nodiscard]] std::size_t resident_free_blocks() const noexcept { return resident_blocks_; }
 
   /// Calls visit(object, colour) for each cell in use; dead unswept ones have the old colour.
   template <class Visit>
   void for_each_object(Visit&& visit) const {
-    for (const Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
-      for (std::size_t i = kFirstBlock; i < kBlocksPerChunk; ++i) {
-        const Block* const block = &chunk->blocks[i];
-        if (!block->is_free) for_each_object_in(block, visit);
+    chunks_.for_each([&visit](const Chunk* chunk) {
+      for (BlockSet rest = chunk->used; rest != 0; rest &= rest - 1) {
+        for_each_object_in(&chunk->blocks[std::countr_zero(rest)], visit);
       }
-    }
+    });
   }
   template <class Visit>
   static void for_each_object_in(const Block* block, Visit&& visit) {
@@ -87,7 +109,7 @@ class OldSpace {
       if (color != kFreeCell) visit(object, static_cast<MarkColor>(color));
     }
   }
-  [[nodiscard]] const Chunk* chunks() const noexcept { return chunks_; }
+  [[nodiscard]] bool contains(const Chunk* chunk) const noexcept;
 
  private:
   /// A run of free cells; `end` is the end of the last one.
@@ -97,6 +119,16 @@ class OldSpace {
     std::uintptr_t mark_bias = 0;  ///< address of a cell's mark byte less address / kMarkGranule
     std::size_t cell_bytes = 0;
   };
+
+  /// Blocks that objects of so many bytes fill. Rounding up to a cell wastes at most 1/8, the tail
+  /// of a block at most one cell of 8 KiB.
+  static constexpr std::size_t full_blocks_for(std::size_t bytes) noexcept {
+    return (bytes + bytes / 4 + kBlockBytes - 1) / kBlockBytes;
+  }
+  /// The same, if every size class opens a block.
+  static constexpr std::size_t blocks_for(std::size_t bytes) noexcept {
+    return bytes == 0 ? 0 : full_blocks_for(bytes) + kSizeClassCount;
+  }
 
   void next_run(std::uint8_t size_class);
   bool find_run(Cursor& cursor, const Block* block, std::uintptr_t from);
@@ -110,9 +142,6 @@ class OldSpace {
   Block* next_unswept() noexcept;
   void sweep(Block* block);
   void make_free(Block* block) noexcept;
-  void release_free_chunks(std::size_t keep_blocks) noexcept;
-  void decommit_free_blocks(std::size_t keep_blocks) noexcept;
-  void rebuild_free_list() noexcept;
   void fill_free_cells(const Block* block) const;
 
   HeapCore* heap_;
@@ -126,9 +155,12 @@ class OldSpace {
   std::size_t unswept_blocks_ = 0;
   Chunk* sweep_chunk_ = nullptr;  ///< where next_unswept() goes on
   std::size_t sweep_block_ = kFirstBlock;
-  Block* free_list_ = nullptr;
-  std::size_t free_blocks_ = 0;
-  Chunk* chunks_ = nullptr;
+  IntrusiveList<Chunk, &Chunk::all> chunks_;
+  IntrusiveList<Chunk, &Chunk::with_resident> with_resident_;  ///< the last freed first
+  IntrusiveList<Chunk, &Chunk::with_clean> with_clean_;        ///< those that hold nothing last
+  std::size_t used_blocks_ = 0;
+  std::size_t resident_blocks_ = 0;
+  std::size_t clean_blocks_ = 0;
   std::atomic<std::size_t> chunk_count_{0};  ///< read by statistics at any time
 };
 

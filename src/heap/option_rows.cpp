@@ -46,6 +46,14 @@ constexpr OptionRow kRows[] = {
     {"step_budget_microseconds", "FALLOW_STEP_BUDGET", Kind::kMicroseconds, 0, 1e7, "500 µs",
      "CPU time that a full collection takes after a minor one, at most; half as much again when "
      "the heap has grown past its goal. 0: full collections are not sliced."},
+    {"pause_target_microseconds", "FALLOW_PAUSE_TARGET", Kind::kMicroseconds, 0, 1e7, "0 (none)",
+     "CPU time that a whole pause should take at most, in 999 of 1000 cases; the heap uses less of "
+     "the nursery to keep to it. Takes us, ms and s."},
+    {"reclaim_age_microseconds", "FALLOW_RECLAIM_AGE", Kind::kMicroseconds, 0, 3600e6, "500 ms",
+     "Free memory goes back to the system when it has not been used for so long; takes us, ms and "
+     "s."},
+    {"reclaimer_thread", "FALLOW_RECLAIMER", Kind::kFlag, 0, 1, "1",
+     "A thread of the library hands free memory back; without it pauses do, 256 KiB at a time."},
     {"slot_stack_bytes", "FALLOW_SLOT_STACK", Kind::kBytes, 4 * kKiB, 64 * kGiB, "8M",
      "Address space for the slots of Locals of each mutator; memory is taken when used."},
     {"stop_warning_microseconds", "FALLOW_STOP_WARNING", Kind::kMicroseconds, 100, 3600e6, "1s",
@@ -97,6 +105,9 @@ constexpr Member kMembers[] = {
     {.size = &HeapOptions::growth_cap_bytes, .zero_chooses = true},
     {.size = &HeapOptions::growth_floor_bytes, .zero_chooses = true},
     {.number = &HeapOptions::step_budget_microseconds},
+    {.number = &HeapOptions::pause_target_microseconds},
+    {.number = &HeapOptions::reclaim_age_microseconds},
+    {.flag = &HeapOptions::reclaimer_thread},
     {.size = &HeapOptions::slot_stack_bytes},
     {.number = &HeapOptions::stop_warning_microseconds},
     {.flag = &HeapOptions::huge_pages},

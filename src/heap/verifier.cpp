@@ -94,14 +94,11 @@ class Verifier {
   }
 
   const char* fault_in_chunk(const Object* object) {
-    bool known = false;
-    for (const Chunk* chunk = core_.old_space().chunks(); chunk != nullptr; chunk = chunk->next) {
-      known = known || chunk == Chunk::of(object);
-    }
-    if (!known) return "refers to the old space of another heap";
+    if (!core_.old_space().contains(Chunk::of(object)))
+      return "refers to the old space of another heap";
     const Block* const block = block_of(object);
     const auto address = reinterpret_cast<std::uintptr_t>(object);
-    if (block->is_free) return "refers to a free block";
+    if (!is_used(block)) return "refers to a free block";
     if (address < block_start(block) || address >= cells_end(block)) return "refers behind a block";
     if ((address - block_start(block)) % block->cell_bytes != 0) return "refers into a cell";
     const std::uint8_t color = *mark_byte(object);

@@ -66,7 +66,22 @@ void World::enter(MutatorState* first_of_thread,
 void World::leave(MutatorState* state, MutatorState::Status status) noexcept {
   const Lock lock(mutex_);
   state->status = status;
+  count_out();
+}
+
+void World::count_out() noexcept {
   if (running_.fetch_sub(1) == 1 && stop_requested()) platform::futex_wake_all(running_);
+}
+
+World::Visit::Visit(World& world) noexcept : world_(world) {
+  Lock lock(world.mutex_);
+  while (world.stop_requested()) world.wait_until_resumed(lock);
+  world.running_.fetch_add(1);
+}
+
+World::Visit::~Visit() {
+  const Lock lock(world_.mutex_);
+  world_.count_out();
 }
 
 bool World::stop(std::uint32_t since, std::uint64_t* waited_ns) noexcept {

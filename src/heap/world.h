@@ -51,6 +51,20 @@ class World {
     return stop_requested_.load(std::memory_order_seq_cst);
   }
 
+  /// Keeps the world from being stopped, for a thread that runs no managed code but looks at what
+  /// collections change. Waits while it is stopped. Short: stops wait for its end, and
+  /// stop_requested() asks for it.
+  class Visit {
+   public:
+    explicit Visit(World& world) noexcept;
+    ~Visit();
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+
+   private:
+    World& world_;
+  };
+
   /// Only while the world is stopped, or under mutex().
   [[nodiscard]] const std::vector<MutatorState*>& mutators() const noexcept { return mutators_; }
   [[nodiscard]] std::size_t mutator_count() const noexcept {
@@ -67,6 +81,8 @@ class World {
  private:
   using Lock = std::unique_lock<platform::RankedMutex>;
 
+  /// One that ran does so no longer.
+  void count_out() noexcept;
   void wait_until_resumed(Lock& lock) noexcept;
   void wait_until_quiet(Lock& lock, std::uint64_t started_ns) noexcept;
   void report_stuck(std::uint64_t waited_ns) noexcept;
@@ -75,7 +91,7 @@ class World {
   std::vector<MutatorState*> mutators_;
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> stop_requested_{false};
-  std::atomic<std::uint32_t> running_{0};  ///< mutators in state kRunning; a futex word
+  std::atomic<std::uint32_t> running_{0};  ///< mutators in state kRunning and visits; a futex word
   std::atomic<std::uint32_t> resumes_{0};  ///< counts resumes; a futex word
   std::uint32_t waiters_ = 0;              ///< threads that wait for a resume
   const std::uint64_t stop_warning_ns_;

@@ -86,6 +86,8 @@ constexpr const char* kSource = "thread_cpu";
 
 uint64_t monotonic_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
 
+uint64_t monotonic_coarse_ns() noexcept { return read_clock(CLOCK_MONOTONIC_COARSE); }
+
 uint64_t thread_cpu_ns() noexcept { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 uint64_t process_cpu_ns() noexcept { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }

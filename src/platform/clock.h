@@ -12,6 +12,9 @@ namespace fallow::platform {
 // Nanoseconds since an arbitrary start, never going back; CLOCK_MONOTONIC.
 uint64_t monotonic_ns() noexcept;
 
+// The same clock as of the last tick of the kernel, some milliseconds old; a few nanoseconds.
+uint64_t monotonic_coarse_ns() noexcept;
+
 // CPU nanoseconds, user and system, of the calling thread.
 uint64_t thread_cpu_ns() noexcept;
 

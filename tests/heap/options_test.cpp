@@ -15,7 +15,8 @@ constexpr const char* kVariables[] = {
     "FALLOW_NURSERY",      "FALLOW_HARD_LIMIT",  "FALLOW_GROWTH_FACTOR", "FALLOW_GROWTH_CAP",
     "FALLOW_GROWTH_FLOOR", "FALLOW_SLOT_STACK",  "FALLOW_STOP_WARNING",  "FALLOW_HUGE_PAGES",
     "FALLOW_ZEAL",         "FALLOW_ZEAL_SEED",   "FALLOW_ROTATE",        "FALLOW_POISON",
-    "FALLOW_VERIFY",       "FALLOW_STEP_BUDGET",
+    "FALLOW_VERIFY",       "FALLOW_STEP_BUDGET", "FALLOW_PAUSE_TARGET",  "FALLOW_RECLAIM_AGE",
+    "FALLOW_RECLAIMER",
 };
 
 class Options : public ::testing::Test {
@@ -73,6 +74,9 @@ TEST_F(Options, TheHeapKeepsWhatWasGiven) {
   given.slot_stack_bytes = 1 * kMiB;
   given.stop_warning_microseconds = 5000;
   given.huge_pages = false;
+  given.pause_target_microseconds = 700;
+  given.reclaim_age_microseconds = 5;
+  given.reclaimer_thread = false;
   given.zeal = 100;
   given.zeal_seed = 9;
   given.rotating_nurseries = 2;
@@ -88,6 +92,9 @@ TEST_F(Options, TheHeapKeepsWhatWasGiven) {
   EXPECT_EQ(kept.slot_stack_bytes, given.slot_stack_bytes);
   EXPECT_EQ(kept.stop_warning_microseconds, given.stop_warning_microseconds);
   EXPECT_EQ(kept.huge_pages, given.huge_pages);
+  EXPECT_EQ(kept.pause_target_microseconds, given.pause_target_microseconds);
+  EXPECT_EQ(kept.reclaim_age_microseconds, given.reclaim_age_microseconds);
+  EXPECT_EQ(kept.reclaimer_thread, given.reclaimer_thread);
   EXPECT_EQ(kept.zeal, given.zeal);
   EXPECT_EQ(kept.zeal_seed, given.zeal_seed);
   EXPECT_EQ(kept.rotating_nurseries, given.rotating_nurseries);
@@ -115,6 +122,9 @@ TEST_F(Options, EveryVariableIsRead) {
   EXPECT_EQ(with("FALLOW_STOP_WARNING", "2ms").stop_warning_microseconds, 2000U);
   EXPECT_EQ(with("FALLOW_STEP_BUDGET", "2ms").step_budget_microseconds, 2000U);
   EXPECT_EQ(with("FALLOW_STEP_BUDGET", "0").step_budget_microseconds, 0U);
+  EXPECT_EQ(with("FALLOW_PAUSE_TARGET", "1ms").pause_target_microseconds, 1000U);
+  EXPECT_EQ(with("FALLOW_RECLAIM_AGE", "3s").reclaim_age_microseconds, 3'000'000U);
+  EXPECT_FALSE(with("FALLOW_RECLAIMER", "0").reclaimer_thread);
   EXPECT_FALSE(with("FALLOW_HUGE_PAGES", "off").huge_pages);
   EXPECT_EQ(with("FALLOW_ZEAL", "17").zeal, 17U);
   EXPECT_EQ(with("FALLOW_ZEAL_SEED", "18446744073709551615").zeal_seed, UINT64_MAX);

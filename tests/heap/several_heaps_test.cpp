@@ -306,31 +306,5 @@ TEST(SeveralHeaps, DestructionGivesMemoryBack) {
   }
 }
 
-TEST(SeveralHeaps, AFullCollectionGivesMemoryBack) {
-  TestHeap test(with_nursery(1 * kMiB));
-  test.heap.collect();
-  const std::size_t before = platform::resident_bytes();
-  const std::size_t mappings = platform::mapping_count();
-  for (int round = 0; round < 3; ++round) {
-    Local<Node> list(test.mutator, make_list(test.mutator, 1'000'000));
-    Local<Array<Bytes>> large(test.mutator, make_array<Bytes>(test.mutator, 400));
-    for (std::size_t i = 0; i < 400; ++i) {
-      put(large, i, make_values<Bytes>(test.mutator, 100 * kKiB));
-      fill_pattern(*large->get(i), i);
-    }
-    // A checkerboard of holes must not cost a mapping per hole.
-    for (std::size_t i = 0; i < 400; i += 2) large->set(i, nullptr);
-    test.heap.collect();
-    EXPECT_LE(platform::mapping_count(), mappings + 20);
-    for (std::size_t i = 1; i < 400; i += 2) EXPECT_TRUE(has_pattern(*large->get(i), i));
-    list = nullptr;
-    large = nullptr;
-    test.heap.collect();
-    if (!kSanitized) {
-      EXPECT_LE(platform::resident_bytes(), before + 8 * kMiB);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace fallow::test

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -96,6 +97,76 @@ TEST(SpanAllocator, FreeSpansAreCutOffAtTheEnd) {
   EXPECT_EQ(free_granules(allocator, kBase), 0U);
   EXPECT_EQ(free_granules(allocator, kBase + kGranule), 1U);
   EXPECT_EQ(free_granules(allocator, kBase + 7 * kGranule), 5U);
+}
+
+/// Bytes that are free and dirty, and those that a thief has taken of them.
+struct DirtyModel {
+  std::vector<bool> dirty = std::vector<bool>(kGranules, false);
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(std::count(dirty.begin(), dirty.end(), true)) * kGranule;
+  }
+  void set(std::uintptr_t start, std::size_t bytes, bool value) {
+    for (std::size_t i = 0; i < bytes / kGranule; ++i)
+      dirty[(start - kBase) / kGranule + i] = value;
+  }
+};
+
+RC_GTEST_PROP(SpanAllocator, KnowsWhatIsDirty, (std::vector<std::uint8_t> steps)) {
+  SpanAllocator allocator(kBase, kGranules * kGranule, kGranule);
+  std::map<std::uintptr_t, std::size_t> spans;
+  DirtyModel model;
+  std::uint64_t now = 1;
+  for (const std::uint8_t step : steps) {
+    ++now;
+    const std::size_t bytes = (1 + step % 13) * kGranule;
+    if (step % 4 == 0) {
+      const auto taken = allocator.take_dirty(now, bytes);
+      RC_ASSERT((taken.start == 0) == (model.bytes() == 0));
+      if (taken.start == 0) continue;
+      RC_ASSERT(taken.bytes <= bytes);
+      model.set(taken.start, taken.bytes, false);
+      allocator.release(taken.start);
+    } else if (step % 2 == 0 || spans.empty()) {
+      const std::uintptr_t start = allocator.allocate(bytes);
+      if (start == 0) continue;
+      model.set(start, bytes, false);
+      spans[start] = bytes;
+    } else {
+      auto span = spans.begin();
+      std::advance(span, step % spans.size());
+      const bool clean = step % 3 == 0;
+      allocator.release(span->first, clean ? SpanAllocator::kClean : now);
+      model.set(span->first, span->second, !clean);
+      spans.erase(span);
+    }
+    RC_ASSERT(allocator.dirty_bytes() == model.bytes());
+  }
+  for (const auto& [start, bytes] : spans) allocator.release(start);
+  while (allocator.take_dirty(now, kGranule).start != 0) {
+  }
+  RC_ASSERT(allocator.dirty_bytes() == 0);
+}
+
+TEST(SpanAllocator, TheLargerOfTwoNeighboursSaysHowOldTheyAre) {
+  SpanAllocator allocator(kBase, kGranules * kGranule, kGranule);
+  const std::uintptr_t large = allocator.allocate(8 * kGranule);
+  const std::uintptr_t small = allocator.allocate(kGranule);
+  const std::uintptr_t fence = allocator.allocate(kGranule);
+  allocator.release(large, 100);
+  for (std::uint64_t now = 200; now < 300; ++now) {
+    allocator.release(small, now);
+    EXPECT_EQ(allocator.take_dirty(99, SIZE_MAX).start, 0U);
+    if (now == 299) break;
+    const auto taken = allocator.take_dirty(100, SIZE_MAX);
+    ASSERT_EQ(taken.start, large);
+    ASSERT_EQ(taken.bytes, 9 * kGranule);
+    allocator.release(taken.start);
+    ASSERT_EQ(allocator.allocate(8 * kGranule), large);
+    ASSERT_EQ(allocator.allocate(kGranule), small);
+    allocator.release(large, 100);
+  }
+  EXPECT_EQ(allocator.dirty_bytes(), 9 * kGranule);
+  allocator.release(fence);
 }
 
 }  // namespace
