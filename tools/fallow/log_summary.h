@@ -1,8 +1,5 @@
-// What a log says: how often each kind of section occurred and how long it took.
-//
-// The format is that of FALLOW_LOG and of RPython's PYPYLOG: `[ticks] {name` begins a section,
-// `[ticks] name}` ends it, in hexadecimal ticks of a clock; sections nest; other lines belong to
-// the innermost one. A log that was cut off or damaged loses only what cannot be understood.
+// What a log says: how often each kind of section occurred and how long it took, how long the
+// program stood still for collections, and how large its heap was.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "tools/fallow/log_pauses.h"
 
 namespace fallow::tool {
 
@@ -32,11 +31,29 @@ struct LogSectionSummary {
   std::vector<LogBucket> histogram;  // each bucket twice as wide as the one before; without gaps
 };
 
+// Of all windows of a length, the one in which the program ran least.
+struct LogUtilisation {
+  std::uint64_t window_ms;
+  double part;  // 0 to 1
+};
+
+struct LogMemory {
+  double at_s;  // since the first stamp
+  double bytes;
+};
+
 struct LogSummary {
   double span_s = 0;                        // from the first stamp to the last
   std::vector<LogSectionSummary> sections;  // the largest total first
   std::uint64_t unfinished = 0;             // sections that the log does not end
   std::uint64_t damaged_lines = 0;          // ends of sections that had not begun
+  std::vector<LogPause> pauses;
+  std::vector<LogUtilisation> utilisation;         // empty when there are no pauses
+  std::vector<std::uint64_t> windows_left_out_ms;  // longer than the log
+  std::vector<LogMemory> used;                     // after each collection; several heaps are one
+  std::vector<LogMemory> thresholds;               // where the next full collection is to start
+
+  [[nodiscard]] std::uint64_t pauses_of_kind(LogCollection::Kind kind) const;
 };
 
 // Reads a whole log; O(sections) memory. A log of fallow names the length of a tick; for others
