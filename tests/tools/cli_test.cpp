@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -53,7 +54,7 @@ TEST_F(Cli, PrintsItsVersion) {
 }
 
 TEST_F(Cli, HelpsAndShowsExamples) {
-  for (const char* const arguments : {"--help", "demo --help"}) {
+  for (const char* const arguments : {"--help", "demo --help", "log --help"}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_NE(outcome.output.find("Usage: fallow"), std::string::npos);
@@ -184,6 +185,58 @@ TEST_F(Cli, SaysWhyALogCannotBeSummarised) {
   EXPECT_EQ(folder.exit_code, 1);
   expect_usage_error(run("log"), "file");
   expect_usage_error(run("log x --ticks-per-second 0"), "ticks-per-second");
+}
+
+TEST_F(Cli, DrawsALog) {
+  const std::string log = scratch_.file("gc.log");
+  for (int i = 0; i < 50; ++i) texts_.write("file" + std::to_string(i), "words to index");
+  const std::string environment = "FALLOW_NURSERY=4K FALLOW_LOG=gc:" + quoted(log);
+  ASSERT_EQ(run("demo " + quoted(texts_.path()), environment).exit_code, 0);
+  const std::string svg = scratch_.file("gc.svg");
+  const std::string html = scratch_.file("gc.html");
+  scratch_.write("gc.svg", std::string(1 << 20, 'x'));
+  const Outcome drawn =
+      run("log " + quoted(log) + " --json --svg " + quoted(svg) + " --html " + quoted(html));
+  EXPECT_EQ(drawn.exit_code, 0) << drawn.errors;
+  EXPECT_GT(nlohmann::json::parse(drawn.output)["pauses"]["minor"], 0);
+  // A real parser, too.
+  const std::string parse =
+      "python3 -c 'import sys, xml.etree.ElementTree as tree; "
+      "[tree.parse(file) for file in sys.argv[1:]]' ";
+  EXPECT_EQ(std::system((parse + quoted(svg) + " " + quoted(html)).c_str()), 0);  // NOLINT
+  EXPECT_NE(test::read_file(svg).find("gc.log: "), std::string::npos);
+}
+
+TEST_F(Cli, RefusesPicturesThatCannotBeWrittenBeforeReadingTheLog) {
+  expect_usage_error(run("log /no/such/log --svg /no/such/folder/x"),
+                     "cannot write '/no/such/folder/x': No such file");
+  expect_usage_error(run("log /no/such/log --html " + quoted(texts_.path())), "cannot write");
+  scratch_.write("gc.log", "[1] {a\n[2] a}\n");
+  const std::string log = quoted(scratch_.file("gc.log"));
+  expect_usage_error(run("log " + log + " --svg " + log), "would overwrite");
+  const std::string picture = quoted(scratch_.file("picture"));
+  expect_usage_error(run("log " + log + " --svg " + picture + " --html " + picture),
+                     "would overwrite");
+  EXPECT_EQ(test::read_file(scratch_.file("gc.log")), "[1] {a\n[2] a}\n");
+}
+
+TEST_F(Cli, PicturesOfLogsThatCannotBeReadLeaveNothing) {
+  const std::string picture = scratch_.file("picture");
+  EXPECT_EQ(run("log /dev/null --svg " + quoted(picture)).exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(picture));
+  scratch_.write("picture", "older");
+  EXPECT_EQ(run("log /dev/null --svg " + quoted(picture)).exit_code, 1);
+  EXPECT_EQ(test::read_file(picture), "older");
+}
+
+TEST_F(Cli, AFullDiskDoesNotTakeTheFigures) {
+  scratch_.write("gc.log", "[1] {gc-minor\n[2] gc-minor}\n");
+  const Outcome outcome =
+      run("log " + quoted(scratch_.file("gc.log")) + " --ticks-per-second 1 --svg /dev/full");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.output.find("1 pause: 1 minor"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.errors.find("cannot write '/dev/full': No space left"), std::string::npos)
+      << outcome.errors;
 }
 
 }  // namespace
