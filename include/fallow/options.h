@@ -21,8 +21,9 @@ struct HeapOptions {
   std::size_t growth_cap_bytes = 0;
   /// … and never below this many bytes of old space. 0: chosen from the nursery.
   std::size_t growth_floor_bytes = 0;
-  /// CPU time that a full collection takes after a minor one, at most; half as much again when the
-  /// heap has grown past its goal. 0: full collections are not sliced.
+  /// CPU time of one step of a full collection, at most. A step follows a minor collection; while
+  /// these are not enough for the cycle to end before the heap has grown past its goal, there are
+  /// further ones while the nursery is filled. 0: full collections are not sliced.
   std::uint64_t step_budget_microseconds = 500;
   /// A whole pause, the copies of a minor collection and a step of a full one, should take no more
   /// CPU time in 999 of 1000 cases: the heap then uses only so much of the nursery between two

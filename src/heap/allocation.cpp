@@ -77,6 +77,7 @@ bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
     const Taken taken = take_chunks(state, 1);
     switch (taken) {
       case Taken::kChunk:
+        pay_for(state, nursery_.chunk_bytes(), nursery_.allotment_bytes());
         break;
       case Taken::kNoneFree:
         if (minor_collections++ == kMinorCollectionsBeforeLarge) return false;
@@ -105,7 +106,8 @@ HeapCore::Taken HeapCore::take_chunks(MutatorState& state, std::size_t at_least)
   const auto outstanding_with = [this](std::size_t more) {
     return nursery_.taken_bytes() + more * nursery_.chunk_bytes();
   };
-  if (old_.growth_for(outstanding_with(chunks)) != 0) chunks = at_least;
+  const bool owes = owed_ns_.load(std::memory_order_relaxed) != 0;
+  if (owes || old_.growth_for(outstanding_with(chunks)) != 0) chunks = at_least;
   const std::size_t outstanding = outstanding_with(chunks);
   const std::size_t growth = old_.growth_for(outstanding);
   if (growth != 0) {
@@ -147,6 +149,7 @@ std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) 
   if (young != 0 && young + span > young_large_limit_ && !in_no_gc(state)) {
     collect(Kind::kMinor);
   }
+  pay_for(state, span, young_large_limit_);
   for (std::size_t full_collections = 0;;) {
     bool refused = false;
     Object* const object = allocate_large_within_limit(bytes, span, &refused);

@@ -12,6 +12,8 @@ namespace {
 /// the clock: some ten microseconds when memory is cold.
 constexpr std::size_t kMarkQuantum = 64;
 constexpr std::size_t kSweepQuantum = 4;
+/// Less is not worth a stop.
+constexpr std::uint64_t kLeastPaymentNs = 50'000;
 
 /// The states' names in the log are those of the RPython log.
 const char* log_name(CycleState state) noexcept {
@@ -42,6 +44,7 @@ std::uint64_t HeapCore::full_collection() {
 }
 
 std::uint64_t HeapCore::continue_cycle(std::uint64_t minor_ns) {
+  owed_ns_.store(0, std::memory_order_relaxed);
   if (major_pauses_.load(std::memory_order_relaxed) != 0) return 0;
   const std::size_t used = used_bytes();
   const CycleState state = full_.state();
@@ -53,10 +56,45 @@ std::uint64_t HeapCore::continue_cycle(std::uint64_t minor_ns) {
   std::uint64_t allowance = options_.step_budget_microseconds * 1000;
   if (state == CycleState::kMarking) {
     allowance = marking_pacer_.allowance(used, full_.marking_done());
+    owed_ns_.store(marking_pacer_.owed(), std::memory_order_relaxed);
   } else if (state == CycleState::kSweeping) {
     allowance = sweeping_pacer_.allowance(used, swept_blocks());
+    owed_ns_.store(sweeping_pacer_.owed(), std::memory_order_relaxed);
   }
   return spend(StepBudget(pause_target_.step_allowance(allowance, minor_ns)));
+}
+
+void HeapCore::pay_for(const MutatorState& state, std::size_t bytes, std::size_t all_bytes) {
+  const std::uint64_t owed = owed_ns_.load(std::memory_order_relaxed);
+  if (owed == 0 || major_pauses_.load(std::memory_order_relaxed) != 0 || in_no_gc(state)) return;
+  const double part = static_cast<double>(bytes) / static_cast<double>(all_bytes);
+  const auto share = static_cast<std::uint64_t>(static_cast<double>(owed) * part);
+  const std::uint64_t budget = options_.step_budget_microseconds * 1000;
+  const std::uint64_t allowance = std::clamp(share, std::min(kLeastPaymentNs, budget), budget);
+  // While this thread runs here, nobody else can collect.
+  const std::uint32_t since = world_.resume_count();
+  {
+    const ThreadAbsence absence;
+    std::uint64_t waited = 0;
+    if (gate_.is_closed() || !world_.stop(since, &waited)) return;
+    stop_pauses_.record(waited);
+    if (full_.state() != CycleState::kIdle && !gate_.is_closed()) pay(allowance);
+    world_.resume();
+  }
+  listeners_.deliver();
+}
+
+void HeapCore::pay(std::uint64_t allowance) {
+  if (options_.verify) verify_or_die("before a step");
+  const StepBudget budget(pause_target_.step_allowance(allowance, 0));
+  const std::uint64_t cpu = spend(budget);
+  const std::uint64_t owed = owed_ns_.load(std::memory_order_relaxed);
+  const bool done = full_.state() == CycleState::kIdle;
+  owed_ns_.store(done ? 0 : owed - std::min(owed, cpu), std::memory_order_relaxed);
+  pauses_.cpu.record(cpu);
+  pauses_.wall.record(budget.watch().wall_ns());
+  offer_free_memory();
+  if (options_.verify) verify_or_die("after a step");
 }
 
 StepResult HeapCore::step(std::uint64_t cpu_ns, std::uint64_t deadline_ns) {

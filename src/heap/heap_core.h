@@ -220,6 +220,10 @@ class HeapCore {
   /// After a minor collection of `minor_ns`: what the full collection needs to keep pace with the
   /// program.
   std::uint64_t continue_cycle(std::uint64_t minor_ns);
+  /// While a mutator takes `bytes` of the `all_bytes` until the next minor collection: a step, for
+  /// its part of what pacing owes the cycle.
+  void pay_for(const MutatorState& state, std::size_t bytes, std::size_t all_bytes);
+  void pay(std::uint64_t allowance);
   std::uint64_t spend(const StepBudget& budget);
   /// Works in one state of the cycle until it is left or the budget is spent.
   void slice(const StepBudget& budget);
@@ -288,8 +292,9 @@ class HeapCore {
   };
   CycleTotals cycle_;
   std::size_t live_after_last_cycle_ = 0;
-  Pacer marking_pacer_;   ///< in bytes
-  Pacer sweeping_pacer_;  ///< in blocks
+  Pacer marking_pacer_;                    ///< in bytes
+  Pacer sweeping_pacer_;                   ///< in blocks
+  std::atomic<std::uint64_t> owed_ns_{0};  ///< by pacing to the cycle, until the next collection
   std::atomic<int> major_pauses_{0};
 
   Pauses pauses_;  ///< whole ones

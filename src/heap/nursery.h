@@ -48,6 +48,8 @@ class Nursery {
   [[nodiscard]] std::size_t allotment_left() const noexcept {
     return taken_ < allotment_ ? allotment_ - taken_ : 0;
   }
+  /// What may be taken between two collections. Changes only while all mutators are stopped.
+  [[nodiscard]] std::size_t allotment_bytes() const noexcept { return allotment_ * chunk_bytes_; }
   /// Bytes of the chunks in use. The caller holds mutex(), or all mutators are stopped.
   [[nodiscard]] std::size_t taken_bytes() const noexcept { return taken_ * chunk_bytes_; }
 

@@ -44,8 +44,9 @@ constexpr OptionRow kRows[] = {
      "(twice the nursery, at least 16 MiB)",
      "No full collection starts by itself below so much used memory."},
     {"step_budget_microseconds", "FALLOW_STEP_BUDGET", Kind::kMicroseconds, 0, 1e7, "500 µs",
-     "CPU time that a full collection takes after a minor one, at most; half as much again when "
-     "the heap has grown past its goal. 0: full collections are not sliced."},
+     "CPU time of one step of a full collection, at most; there are as many steps as the cycle "
+     "needs "
+     "to keep pace. 0: full collections are not sliced."},
     {"pause_target_microseconds", "FALLOW_PAUSE_TARGET", Kind::kMicroseconds, 0, 1e7, "0 (none)",
      "CPU time that a whole pause should take at most, in 999 of 1000 cases; the heap uses less of "
      "the nursery to keep to it. Takes us, ms and s."},

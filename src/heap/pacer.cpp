@@ -19,13 +19,15 @@ void Pacer::begin(std::size_t used, std::size_t goal, std::size_t work) noexcept
 std::uint64_t Pacer::allowance(std::size_t used, std::size_t done) noexcept {
   const std::size_t grown = used > used_before_ ? used - used_before_ : 0;
   used_before_ = used;
-  if (used >= goal_) return budget_ns_ + budget_ns_ / 2;
-  if (used >= aim_) return budget_ns_;
-  const double part = static_cast<double>(grown) / static_cast<double>(aim_ - used + grown);
-  const double wanted = static_cast<double>(remaining(done)) * ns_per_unit_ * part;
-  const auto least = static_cast<double>(budget_ns_) / static_cast<double>(kLeastPart);
-  const auto most = static_cast<double>(budget_ns_);
-  return static_cast<std::uint64_t>(std::clamp(wanted, least, most));
+  const std::size_t end = used < aim_ ? aim_ : goal_;
+  // Between the aim and the goal the rest of the room has to do, past it there is none.
+  const double part =
+      used < end ? static_cast<double>(grown) / static_cast<double>(end - used + grown) : 1;
+  const auto wanted =
+      static_cast<std::uint64_t>(static_cast<double>(remaining(done)) * ns_per_unit_ * part);
+  const std::uint64_t allowed = std::clamp(wanted, budget_ns_ / kLeastPart, budget_ns_);
+  owed_ns_ = wanted > allowed ? wanted - allowed : 0;
+  return used < aim_ ? allowed : budget_ns_;
 }
 
 void Pacer::learn(std::size_t units, std::uint64_t cpu_ns) noexcept {

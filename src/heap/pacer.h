@@ -10,9 +10,10 @@ namespace fallow::detail {
 ///
 /// The rest of the work is spread over the rest of the growth up to two thirds of the way to the
 /// goal: a step gets the part of the remaining work that corresponds to the part of the remaining
-/// room which has been used up since the step before. It never gets more than the budget of a
-/// pause; once the goal is passed, half as much again. The cost of marking a byte is learnt from
-/// the steps themselves. Pure arithmetic, so that tests can play a program's growth through it.
+/// room which has been used up since the step before; once the goal is passed, all of it. It never
+/// gets more than the budget of a pause: the rest is owed, and paid in further pauses while the
+/// next nursery is filled. The cost of marking a byte is learnt from the steps themselves. Pure
+/// arithmetic, so that tests can play a program's growth through it.
 class Pacer {
  public:
   /// `budget_ns`: CPU time of one step at most.
@@ -24,6 +25,8 @@ class Pacer {
   /// CPU time for a step now that the heap uses `used` bytes and `done` units of the phase are
   /// done.
   [[nodiscard]] std::uint64_t allowance(std::size_t used, std::size_t done) noexcept;
+  /// What the last allowance() left out for the sake of the budget, in nanoseconds.
+  [[nodiscard]] std::uint64_t owed() const noexcept { return owed_ns_; }
   /// A step did `units` of the phase's work in `cpu_ns`.
   void learn(std::size_t units, std::uint64_t cpu_ns) noexcept;
 
@@ -43,6 +46,7 @@ class Pacer {
   std::size_t work_ = 0;
   std::size_t used_before_ = 0;
   double ns_per_unit_ = 1.0;
+  std::uint64_t owed_ns_ = 0;
 };
 
 }  // namespace fallow::detail

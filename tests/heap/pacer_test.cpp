@@ -67,10 +67,19 @@ TEST(Pacer, AHeapThatDoesNotGrowStillEndsItsCycle) {
   EXPECT_LE(outcome.steps, 10 * kMiB / (kBudgetNs / 10) + 1);
 }
 
-TEST(Pacer, PastTheGoalAStepTakesHalfAsMuchAgain) {
-  const Outcome outcome = play(100 * kMiB, 4.0, 8 * kMiB, 120 * kMiB);
-  EXPECT_GT(outcome.used, 120 * kMiB);
-  EXPECT_EQ(outcome.longest_ns, kBudgetNs * 3 / 2);
+TEST(Pacer, WhatTheBudgetDoesNotAllowIsOwed) {
+  Pacer pacer(kBudgetNs);
+  pacer.begin(100 * kMiB, 130 * kMiB, 100 * kMiB);
+  EXPECT_EQ(pacer.allowance(100 * kMiB, 0), kBudgetNs / 10);
+  EXPECT_EQ(pacer.owed(), 0U);
+  // Half of the room to the aim: half of the work, at a nanosecond a byte.
+  EXPECT_EQ(pacer.allowance(110 * kMiB, 0), kBudgetNs);
+  EXPECT_EQ(pacer.owed(), 50 * kMiB - kBudgetNs);
+  // Past the goal everything is.
+  EXPECT_EQ(pacer.allowance(131 * kMiB, 20 * kMiB), kBudgetNs);
+  EXPECT_EQ(pacer.owed(), 80 * kMiB - kBudgetNs);
+  EXPECT_EQ(pacer.allowance(132 * kMiB, 100 * kMiB), kBudgetNs);
+  EXPECT_EQ(pacer.owed(), 0U);
 }
 
 }  // namespace

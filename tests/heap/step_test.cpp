@@ -1,8 +1,10 @@
 // Full collections in steps: by the heap itself, by the program, and not at all.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "fallow/events.h"
@@ -180,6 +182,52 @@ TEST(Step, WithoutABudgetTheHeapStopsForAWholeCycle) {
   EXPECT_GT(statistics.full_collections, 0U);
   EXPECT_EQ(statistics.full_cpu.count, statistics.full_collections);
   EXPECT_EQ(statistics.step_cpu.count, 0U);
+}
+
+/// Everything survives, and marking is far more than a step after each minor collection can do.
+TEST(Step, KeepsPaceWithAProgramThatKeepsEverything) {
+  HeapOptions options = with_nursery(4 * kMiB);
+  options.growth_floor_bytes = 16 * kMiB;
+  options.step_budget_microseconds = 200;
+  TestHeap test(options);
+  Recorder recorder;
+  test.heap.add_listener(recorder);
+  const std::size_t length = scaled(4'000'000);
+  Local<Node> list(test.mutator);
+  for (std::size_t id = 0; id < length; ++id) {
+    Ref<Node> head = list;
+    Ref<Node> node = make<Node>(test.mutator, live(head), id);
+    node->right = head;
+    list = node;
+  }
+  test.heap.remove_listener(recorder);
+  EXPECT_EQ(check_list(list), length);
+  if (length < 4'000'000) return;  // too little for a cycle
+  EXPECT_GE(recorder.fulls.size(), 3U);
+  EXPECT_GT(recorder.steps.size(), recorder.minors.size());
+  expect_sound(test.heap);
+}
+
+/// The steps between minor collections are taken by whoever takes memory.
+TEST(StepThreads, SeveralMutatorsPayTogether) {
+  HeapOptions options = with_nursery(1 * kMiB);
+  options.growth_floor_bytes = 1 * kMiB;
+  options.step_budget_microseconds = 50;
+  Heap heap(options);
+  std::vector<std::thread> threads;
+  std::atomic<int> intact{0};
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      Mutator mutator(heap, "pays");
+      const std::size_t length = scaled(300'000);
+      const Local<Node> list(mutator, make_list(mutator, length));
+      const Local<Bytes> large(mutator, make_values<Bytes>(mutator, 100 * kKiB));
+      if (check_list(list) == length) ++intact;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(intact.load(), 3);
+  expect_sound(heap);
 }
 
 }  // namespace
