@@ -24,6 +24,9 @@ class OutOfMemory : public Error {
     std::size_t hard_limit_bytes = 0;       ///< HeapOptions::hard_limit_bytes; 0 = none
     std::size_t full_collections = 0;       ///< full collections run for this request
     bool operating_system_refused = false;  ///< true: the system had no memory; false: the limit
+    /// Collections for failing allocations had taken more than HeapOptions::limit_cpu_share of the
+    /// time, so this one did without.
+    bool share_exceeded = false;
   };
   explicit OutOfMemory(const Facts& facts);
   [[nodiscard]] const Facts& facts() const noexcept { return facts_; }

@@ -15,6 +15,15 @@ struct HeapOptions {
   /// Ceiling of the bytes that the nursery, the old space and large objects take from the system.
   /// Slot stacks and the collector's own tables come on top. 0: none.
   std::size_t hard_limit_bytes = 0;
+  /// Used memory that the heap tries to stay below: full collections start in time for it, whatever
+  /// the growth rule says. 0: three quarters of the smallest limit of the container (cgroup) that
+  /// the process runs in, or none.
+  std::size_t soft_limit_bytes = 0;
+  /// The part of the time that collections forced by a limit may take in the long run, 0.01 … 0.99.
+  /// A program that leaks into the soft limit grows beyond it rather than be collected more often;
+  /// at the hard limit, or when the system refuses memory, it gets OutOfMemory once such
+  /// collections have taken a second more than their part.
+  double limit_cpu_share = 0.5;
   /// A full collection starts when the old space has grown by this factor since the last, 1.1 … 10.
   double growth_factor = 1.82;
   /// … but after at most this many bytes of growth. 0: no cap.

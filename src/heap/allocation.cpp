@@ -4,6 +4,7 @@
 #include "fallow/cursor.h"
 #include "fallow/errors.h"
 #include "heap/heap_core.h"
+#include "platform/clock.h"
 
 namespace fallow::detail {
 
@@ -85,7 +86,7 @@ bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
         break;
       case Taken::kNoMemory:
       case Taken::kOverLimit:
-        if (full_collections == kFullCollectionsBeforeFailure) {
+        if (is_hopeless(full_collections)) {
           rearm(state);
           throw_out_of_memory(bytes, full_collections, taken == Taken::kNoMemory);
         }
@@ -94,6 +95,11 @@ bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
     }
   }
   return true;
+}
+
+bool HeapCore::is_hopeless(std::size_t full_collections) const noexcept {
+  return full_collections == kFullCollectionsBeforeFailure ||
+         share_cap_.is_exhausted(platform::monotonic_ns());
 }
 
 HeapCore::Taken HeapCore::take_chunks(MutatorState& state, std::size_t at_least) {
@@ -157,7 +163,7 @@ std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) 
       allocated_.fetch_add(span, std::memory_order_relaxed);
       return reinterpret_cast<std::uintptr_t>(object);
     }
-    if (full_collections == kFullCollectionsBeforeFailure) {
+    if (is_hopeless(full_collections)) {
       rearm(state);
       throw_out_of_memory(bytes, full_collections, refused);
     }
@@ -176,6 +182,8 @@ void HeapCore::throw_out_of_memory(std::size_t bytes, std::size_t full_collectio
   facts.hard_limit_bytes = options_.hard_limit_bytes;
   facts.full_collections = full_collections;
   facts.operating_system_refused = refused;
+  facts.share_exceeded = full_collections < kFullCollectionsBeforeFailure;
+  if (facts.share_exceeded) share_cap_.forgive();
   throw OutOfMemory(facts);
 }
 

@@ -2,6 +2,7 @@
 #include "heap/reclaimer.h"
 #include "heap/stopwatch.h"
 #include "heap/verifier.h"
+#include "platform/clock.h"
 #include "platform/fatal.h"
 #include "telemetry/log.h"
 
@@ -51,7 +52,7 @@ bool HeapCore::collect(Kind kind) {
     }
     collect_stopped(kind);
     world_.resume();
-    if (kind == Kind::kLastResort) Reclaimer::hand_back_everything(*this);
+    if (kind >= Kind::kTrim) Reclaimer::hand_back_everything(*this);
   }
   listeners_.deliver();
   return true;
@@ -72,6 +73,9 @@ void HeapCore::collect_stopped(Kind kind) noexcept {
   const std::uint64_t full_ns =
       kind == Kind::kMinor ? continue_cycle(minor.cpu_ns) : full_collection();
   offer_free_memory();
+  if (kind == Kind::kLastResort) {
+    share_cap_.collected(minor.cpu_ns + full_ns, platform::monotonic_ns());
+  }
   pauses_.wall.record(pause.wall_ns());
   pauses_.cpu.record(minor.cpu_ns + full_ns);
   if (options_.verify) verify_or_die("after a collection");

@@ -17,10 +17,11 @@ OutOfMemory::OutOfMemory(const Facts& facts) : Error(""), facts_(facts) {
   const bool refused = facts.operating_system_refused;
   std::snprintf(text_, sizeof text_,
                 "fallow: out of memory: %s requested, %s used, %s committed, %s%s; after %zu full "
-                "collections",
+                "collections%s",
                 requested.c_str(), used.c_str(), committed.c_str(),
                 refused ? "the system refused more" : "the hard limit is ",
-                refused ? "" : limit.c_str(), facts.full_collections);
+                refused ? "" : limit.c_str(), facts.full_collections,
+                facts.share_exceeded ? ", since these had taken more than limit_cpu_share" : "");
 }
 
 SizeError::SizeError(std::size_t length, std::size_t item_bytes)

@@ -1,7 +1,10 @@
 // The heap's full collection: roots, slices, pacing. FullCycle marks and sweeps.
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "heap/heap_core.h"
+#include "platform/clock.h"
 #include "telemetry/log.h"
 
 namespace fallow::detail {
@@ -14,6 +17,8 @@ constexpr std::size_t kMarkQuantum = 64;
 constexpr std::size_t kSweepQuantum = 4;
 /// Less is not worth a stop.
 constexpr std::uint64_t kLeastPaymentNs = 50'000;
+/// A cycle for the soft limit begins this part of it below.
+constexpr std::size_t kRoomBelowSoftLimit = 16;
 
 /// The states' names in the log are those of the RPython log.
 const char* log_name(CycleState state) noexcept {
@@ -48,7 +53,7 @@ std::uint64_t HeapCore::continue_cycle(std::uint64_t minor_ns) {
   if (major_pauses_.load(std::memory_order_relaxed) != 0) return 0;
   const std::size_t used = used_bytes();
   const CycleState state = full_.state();
-  const bool due = used >= growth_.threshold();
+  const bool due = state == CycleState::kIdle && full_is_due(used);
   if (options_.step_budget_microseconds == 0) {
     return due ? full_collection() : 0;
   }
@@ -62,6 +67,20 @@ std::uint64_t HeapCore::continue_cycle(std::uint64_t minor_ns) {
     owed_ns_.store(sweeping_pacer_.owed(), std::memory_order_relaxed);
   }
   return spend(StepBudget(pause_target_.step_allowance(allowance, minor_ns)));
+}
+
+std::size_t HeapCore::soft_threshold() const noexcept {
+  const std::size_t limit = options_.soft_limit_bytes;
+  if (limit == 0) return std::numeric_limits<std::size_t>::max();
+  // The nursery is used memory too, and the cycle needs room for what is promoted meanwhile.
+  const std::size_t room = nursery_.bytes() + limit / kRoomBelowSoftLimit;
+  return limit > room ? limit - room : 0;
+}
+
+bool HeapCore::full_is_due(std::size_t used) {
+  forced_ = used < growth_.threshold();
+  if (!forced_) return true;
+  return used >= soft_threshold() && share_cap_.is_paid(platform::monotonic_ns());
 }
 
 void HeapCore::pay_for(const MutatorState& state, std::size_t bytes, std::size_t all_bytes) {
@@ -191,12 +210,15 @@ void HeapCore::begin_marking() {
   const std::size_t used = used_bytes();
   cycle_ = CycleTotals{};
   cycle_.event.used_bytes_before = used;
+  cycle_.forced = std::exchange(forced_, false);
   // A thread without a mutator may have added something after the last cycle had ended.
   for_each_overwritten([](SnapshotLog& log) { log.clear(); });
   promoted_while_marking_ = 0;
   large_promoted_while_marking_ = 0;
   const std::size_t grown = used > live_after_last_cycle_ ? used - live_after_last_cycle_ : 0;
-  marking_pacer_.begin(used, used + std::max(grown / 2, 2 * nursery_.bytes()), used);
+  std::size_t goal = used + std::max(grown / 2, 2 * nursery_.bytes());
+  if (cycle_.forced) goal = std::min(goal, used + nursery_.bytes());
+  marking_pacer_.begin(used, goal, used);
   full_.begin();
   note_roots();
 }
@@ -252,6 +274,7 @@ void HeapCore::end_cycle() {
   event.used_bytes_after = used_bytes();
   event.next_full_at = growth_.threshold();
   last_work_bytes_.fetch_add(event.used_bytes_after, std::memory_order_relaxed);
+  if (cycle_.forced) share_cap_.collected(event.cpu_ns, platform::monotonic_ns());
   listeners_.note(event);
   telemetry::LogSection log("gc-collect-done");
   log.line("%-22s %zu  =>  %zu", "arenas:", cycle_.chunks_before,

@@ -40,7 +40,7 @@ StepResult Heap::step_until(std::chrono::steady_clock::time_point deadline) {
                      static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0)));
 }
 
-void Heap::trim() { core_->collect_now(detail::HeapCore::Kind::kLastResort); }
+void Heap::trim() { core_->collect_now(detail::HeapCore::Kind::kTrim); }
 
 MajorPause::MajorPause(Heap& heap) noexcept : heap_(heap) {
   detail::HeapAccess::core(heap_).pause_major(1);

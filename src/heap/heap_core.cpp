@@ -50,6 +50,7 @@ HeapCore::HeapCore(const HeapOptions& options)
       minor_(space_, old_, large_, nursery_.bytes()),
       full_(space_, old_, large_),
       growth_(options_.growth_factor, options_.growth_cap_bytes, options_.growth_floor_bytes),
+      share_cap_(options_.limit_cpu_share),
       world_(options_.stop_warning_microseconds * 1000,
              [this](const MutatorState& state, std::uint64_t waited_ns) {
                report_stuck(state, waited_ns);

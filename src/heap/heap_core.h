@@ -22,6 +22,7 @@
 #include "heap/old_space.h"
 #include "heap/pacer.h"
 #include "heap/pause_target.h"
+#include "heap/share_cap.h"
 #include "heap/stopwatch.h"
 #include "heap/thread_absence.h"
 #include "heap/world.h"
@@ -76,7 +77,8 @@ class HeapCore {
   enum class Kind : std::uint8_t {
     kMinor,
     kFull,
-    kLastResort  ///< a full one after which all free memory is handed back to the system
+    kTrim,       ///< a full one after which all free memory is handed back to the system
+    kLastResort  ///< the same, for an allocation about to fail
   };
   /// Runs a collection of the kind, and a full one too when the growth rule asks for it. False when
   /// another thread collected first, and nothing was done.
@@ -196,6 +198,8 @@ class HeapCore {
   /// Makes sure that `bytes` fit behind the free pointer; false when the nursery cannot serve them.
   bool make_room(MutatorState& state, std::size_t bytes);
   Taken take_chunks(MutatorState& state, std::size_t at_least);
+  /// Whether an allocation that found no room after so many full collections should give up.
+  [[nodiscard]] bool is_hopeless(std::size_t full_collections) const noexcept;
   /// Before an explicit collection: throws UsageError inside the calling thread's NoGc.
   void refuse_in_no_gc(const char* operation);
   /// An allocation has to collect although the thread has promised that it would not.
@@ -220,6 +224,10 @@ class HeapCore {
   /// After a minor collection of `minor_ns`: what the full collection needs to keep pace with the
   /// program.
   std::uint64_t continue_cycle(std::uint64_t minor_ns);
+  /// Whether a full collection should begin now that `used` bytes are used.
+  [[nodiscard]] bool full_is_due(std::size_t used);
+  /// Used memory at which the soft limit asks for a full collection.
+  [[nodiscard]] std::size_t soft_threshold() const noexcept;
   /// While a mutator takes `bytes` of the `all_bytes` until the next minor collection: a step, for
   /// its part of what pacing owes the cycle.
   void pay_for(const MutatorState& state, std::size_t bytes, std::size_t all_bytes);
@@ -258,6 +266,7 @@ class HeapCore {
   MinorCollector minor_;
   FullCycle full_;
   GrowthRule growth_;
+  ShareCap share_cap_;
   World world_;
   NoGcGate gate_;
   const std::size_t max_nursery_object_;
@@ -289,9 +298,11 @@ class HeapCore {
     std::size_t large_before = 0;
     std::size_t chunks_before = 0;
     std::size_t blocks_to_sweep = 0;
+    bool forced = false;  ///< by the soft limit
   };
   CycleTotals cycle_;
   std::size_t live_after_last_cycle_ = 0;
+  bool forced_ = false;                    ///< the cycle about to begin is, by the soft limit
   Pacer marking_pacer_;                    ///< in bytes
   Pacer sweeping_pacer_;                   ///< in blocks
   std::atomic<std::uint64_t> owed_ns_{0};  ///< by pacing to the cycle, until the next collection

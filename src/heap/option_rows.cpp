@@ -11,6 +11,7 @@
 #include "heap/nursery_size.h"
 #include "platform/cache_sizes.h"
 #include "platform/environment.h"
+#include "platform/memory_limit.h"
 #include "telemetry/log.h"
 #include "telemetry/size_parser.h"
 
@@ -36,6 +37,12 @@ constexpr OptionRow kRows[] = {
     {"hard_limit_bytes", "FALLOW_HARD_LIMIT", Kind::kBytes, 16 * kMiB, 16 * kTiB, "(none)",
      "Ceiling of the memory that a heap takes from the system; an allocation that would exceed it "
      "collects, then fails with OutOfMemory."},
+    {"soft_limit_bytes", "FALLOW_SOFT_LIMIT", Kind::kBytes, 16 * kMiB, 16 * kTiB,
+     "(three quarters of the container's limit)",
+     "Used memory that the heap tries to stay below by full collections."},
+    {"limit_cpu_share", "FALLOW_LIMIT_SHARE", Kind::kRatio, 0.01, 0.99, "0.5",
+     "Part of the time that collections forced by a limit may take in the long run; after that the "
+     "heap grows past the soft limit, and allocations at the hard limit fail."},
     {"growth_factor", "FALLOW_GROWTH_FACTOR", Kind::kRatio, 1.1, 10, "1.82",
      "A full collection starts when used memory has grown by this factor since the last one."},
     {"growth_cap_bytes", "FALLOW_GROWTH_CAP", Kind::kBytes, kMiB, 16 * kTiB, "(none)",
@@ -102,6 +109,8 @@ struct Member {
 constexpr Member kMembers[] = {
     {.size = &HeapOptions::nursery_bytes, .zero_chooses = true},
     {.size = &HeapOptions::hard_limit_bytes, .zero_chooses = true},
+    {.size = &HeapOptions::soft_limit_bytes, .zero_chooses = true},
+    {.ratio = &HeapOptions::limit_cpu_share},
     {.ratio = &HeapOptions::growth_factor},
     {.size = &HeapOptions::growth_cap_bytes, .zero_chooses = true},
     {.size = &HeapOptions::growth_floor_bytes, .zero_chooses = true},
@@ -152,6 +161,15 @@ std::size_t choose_nursery(const HeapOptions& options) {
 
 std::span<const OptionRow> heap_option_rows() noexcept { return kRows; }
 
+/// Three quarters of what the container permits; 0 when it permits everything.
+std::size_t choose_soft_limit() {
+  const std::uint64_t container = platform::container_memory_limit();
+  if (container == platform::kNoMemoryLimit) return 0;
+  telemetry::LogSection log("gc-hardware");
+  log.line("container memory limit: %" PRIu64, container);
+  return static_cast<std::size_t>(container / 4 * 3);
+}
+
 HeapOptions complete_options(const HeapOptions& options) {
   options.validate();
   HeapOptions complete = options;
@@ -159,6 +177,7 @@ HeapOptions complete_options(const HeapOptions& options) {
   if (complete.growth_floor_bytes == 0) {
     complete.growth_floor_bytes = std::max(2 * complete.nursery_bytes, kSmallestFloor);
   }
+  if (complete.soft_limit_bytes == 0) complete.soft_limit_bytes = choose_soft_limit();
   telemetry::LogSection log("gc-set-nursery-size");
   log.line("nursery size: %zu", complete.nursery_bytes);
   return complete;

@@ -1,7 +1,5 @@
 // Cache description by the Linux kernel: devices/system/cpu/cpu*/cache/index*.
-#include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,30 +7,12 @@
 #include <vector>
 
 #include "platform/cache_sources.h"
+#include "platform/small_file.h"
 
 namespace fallow::platform {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The first line of a small file, without blanks at its end; empty when there is none.
-std::string first_line(const fs::path& path) {
-  constexpr size_t kMaxLength = 4096;
-  std::ifstream file(path);
-  std::string line;
-  for (char c; line.size() < kMaxLength && file.get(c) && c != '\n';) line.push_back(c);
-  while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.pop_back();
-  return line;
-}
-
-// Decimal digits only, no overflow.
-std::optional<uint64_t> whole_number(std::string_view text) {
-  uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || stopped != end) return std::nullopt;
-  return value;
-}
 
 // "32K", "1024K", "2M" or plain bytes; nothing when malformed or too large.
 std::optional<uint64_t> size_in_bytes(std::string_view text) {

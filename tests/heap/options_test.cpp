@@ -15,8 +15,8 @@ constexpr const char* kVariables[] = {
     "FALLOW_NURSERY",      "FALLOW_HARD_LIMIT",  "FALLOW_GROWTH_FACTOR", "FALLOW_GROWTH_CAP",
     "FALLOW_GROWTH_FLOOR", "FALLOW_SLOT_STACK",  "FALLOW_STOP_WARNING",  "FALLOW_HUGE_PAGES",
     "FALLOW_ZEAL",         "FALLOW_ZEAL_SEED",   "FALLOW_ROTATE",        "FALLOW_POISON",
-    "FALLOW_VERIFY",       "FALLOW_STEP_BUDGET", "FALLOW_PAUSE_TARGET",  "FALLOW_RECLAIM_AGE",
-    "FALLOW_RECLAIMER",
+    "FALLOW_VERIFY",       "FALLOW_STEP_BUDGET", "FALLOW_PAUSE_TARGET",  "FALLOW_SOFT_LIMIT",
+    "FALLOW_LIMIT_SHARE",  "FALLOW_RECLAIM_AGE", "FALLOW_RECLAIMER",
 };
 
 class Options : public ::testing::Test {
@@ -74,6 +74,8 @@ TEST_F(Options, TheHeapKeepsWhatWasGiven) {
   given.slot_stack_bytes = 1 * kMiB;
   given.stop_warning_microseconds = 5000;
   given.huge_pages = false;
+  given.soft_limit_bytes = 32 * kMiB;
+  given.limit_cpu_share = 0.3;
   given.pause_target_microseconds = 700;
   given.reclaim_age_microseconds = 5;
   given.reclaimer_thread = false;
@@ -92,6 +94,8 @@ TEST_F(Options, TheHeapKeepsWhatWasGiven) {
   EXPECT_EQ(kept.slot_stack_bytes, given.slot_stack_bytes);
   EXPECT_EQ(kept.stop_warning_microseconds, given.stop_warning_microseconds);
   EXPECT_EQ(kept.huge_pages, given.huge_pages);
+  EXPECT_EQ(kept.soft_limit_bytes, given.soft_limit_bytes);
+  EXPECT_EQ(kept.limit_cpu_share, given.limit_cpu_share);
   EXPECT_EQ(kept.pause_target_microseconds, given.pause_target_microseconds);
   EXPECT_EQ(kept.reclaim_age_microseconds, given.reclaim_age_microseconds);
   EXPECT_EQ(kept.reclaimer_thread, given.reclaimer_thread);
@@ -122,6 +126,8 @@ TEST_F(Options, EveryVariableIsRead) {
   EXPECT_EQ(with("FALLOW_STOP_WARNING", "2ms").stop_warning_microseconds, 2000U);
   EXPECT_EQ(with("FALLOW_STEP_BUDGET", "2ms").step_budget_microseconds, 2000U);
   EXPECT_EQ(with("FALLOW_STEP_BUDGET", "0").step_budget_microseconds, 0U);
+  EXPECT_EQ(with("FALLOW_SOFT_LIMIT", "1G").soft_limit_bytes, 1024 * kMiB);
+  EXPECT_EQ(with("FALLOW_LIMIT_SHARE", "0.25").limit_cpu_share, 0.25);
   EXPECT_EQ(with("FALLOW_PAUSE_TARGET", "1ms").pause_target_microseconds, 1000U);
   EXPECT_EQ(with("FALLOW_RECLAIM_AGE", "3s").reclaim_age_microseconds, 3'000'000U);
   EXPECT_FALSE(with("FALLOW_RECLAIMER", "0").reclaimer_thread);
