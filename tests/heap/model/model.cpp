@@ -1,9 +1,12 @@
 #include "tests/heap/model/model.h"
 
 #include <array>
+#include <chrono>
 #include <thread>
 
 #include "fallow/errors.h"
+#include "fallow/major_pause.h"
+#include "fallow/no_gc.h"
 
 namespace fallow::test {
 
@@ -116,6 +119,13 @@ void ModelWorker::steps(Mutator& mutator, int depth) {
   }
 }
 
+void ModelWorker::without_collections(Mutator& mutator) {
+  const std::size_t most = world_.heap.options().nursery_bytes / 4;
+  // With a deadline, since other workers wait. What does not fit ends the scope early.
+  const NoGc scope(mutator, decisions_.below(most) + 1, std::chrono::microseconds(200));
+  for (std::size_t count = decisions_.below(8); count > 0; --count) mutate(mutator, false);
+}
+
 void ModelWorker::step(Mutator& mutator, int depth) {
   switch (decisions_.below(100)) {
     case 0:
@@ -149,6 +159,25 @@ void ModelWorker::step(Mutator& mutator, int depth) {
       return;
     case 13:
       clear_some_roots();
+      return;
+    case 14:
+    case 15:
+      // By quanta, not by time: a seed says all.
+      for (std::size_t quanta = decisions_.below(20); quanta > 0; --quanta) {
+        world_.heap.step(std::chrono::nanoseconds(0));
+      }
+      return;
+    case 16:
+      if (depth < kDeepestScope) {
+        const MajorPause pause(world_.heap);
+        scope(mutator, depth + 1);
+      }
+      return;
+    case 17:
+      without_collections(mutator);
+      return;
+    case 18:
+      if (decisions_.one_in(8)) world_.heap.trim();
       return;
     default:
       break;

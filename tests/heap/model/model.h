@@ -69,6 +69,7 @@ class ModelWorker {
   void scope(Mutator& mutator, int depth);
   void steps(Mutator& mutator, int depth);
   void step(Mutator& mutator, int depth);
+  void without_collections(Mutator& mutator);
   void mutate(Mutator& mutator, bool locked);
 
   // Operations (operations.cpp).
