@@ -52,14 +52,18 @@ struct Measured {
   [[nodiscard]] double value(const std::string& metric) const;
 };
 
+struct Picture {
+  const char* file;  ///< its name, in the folder that the user chose
+  std::string (*draw)(const std::vector<Measured>& rows);
+};
+
 struct Benchmark {
   const char* name;
   const char* help;
   const char* unit_of_n;  ///< what --n counts, with the default
   /// Throws BadOption.
   std::vector<Row> (*rows)(const Options& options);
-  /// Optional: writes pictures after the table; returns the files.
-  std::vector<std::string> (*pictures)(const std::vector<Measured>& rows, const Options& options);
+  std::vector<Picture> pictures = {};  ///< written after the table
 };
 
 /// All benchmarks, in the order in which they are listed.
@@ -73,8 +77,7 @@ std::vector<Row> barrier_rows(const Options& options);
 std::vector<Row> roots_rows(const Options& options);
 std::vector<Row> threads_rows(const Options& options);
 std::vector<Row> nursery_rows(const Options& options);
-std::vector<std::string> nursery_pictures(const std::vector<Measured>& rows,
-                                          const Options& options);
+std::string nursery_as_svg(const std::vector<Measured>& rows);
 std::vector<Row> pause_rows(const Options& options);
 std::vector<Row> tree_rss_rows(const Options& options);
 

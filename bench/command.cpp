@@ -1,17 +1,18 @@
 #include "bench/command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "bench/benchmark.h"
 #include "bench/callgrind.h"
 #include "bench/machine.h"
+#include "bench/picture_files.h"
 #include "bench/report.h"
 #include "bench/runner.h"
 #include "bench/terminal_line.h"
@@ -89,11 +90,6 @@ void count_instructions(const Benchmark& benchmark, const std::vector<Row>& rows
 
 /// What would fail at the end fails before anything is measured.
 void check(const Benchmark& benchmark, const std::vector<Row>& rows, const Options& options) {
-  if (benchmark.pictures != nullptr && options.rows.empty() &&
-      access(options.output.c_str(), W_OK) != 0) {
-    throw BadOption(fmt::format("cannot write pictures into '{}'; --output names another folder",
-                                options.output));
-  }
   if (!options.callgrind) return;
   if (std::none_of(rows.begin(), rows.end(), is_countable)) {
     throw BadOption(
@@ -126,6 +122,9 @@ int run_benchmark(const Benchmark& benchmark, const Request& request) {
   const std::vector<Row> rows = chosen_rows(benchmark, options);
   if (!request.work.empty()) return run_work(rows, request);
   check(benchmark, rows, options);
+  std::optional<PictureFiles> pictures;
+  // A picture of some rows would look like one of all.
+  if (options.rows.empty()) pictures.emplace(benchmark.pictures, options.output);
   TerminalLine progress;
   std::vector<Measured> measured =
       measure(rows, options.runs, [&](std::size_t done, std::size_t all, const std::string& row) {
@@ -138,9 +137,8 @@ int run_benchmark(const Benchmark& benchmark, const Request& request) {
   } else {
     print_table(measured, options.runs);
   }
-  // A picture of some rows would look like one of all.
-  if (benchmark.pictures != nullptr && options.rows.empty()) {
-    for (const std::string& file : benchmark.pictures(measured, options)) {
+  if (pictures) {
+    for (const std::string& file : pictures->write(measured)) {
       fmt::print(stderr, "picture: {}\n", file);
     }
   }

@@ -1,7 +1,3 @@
-#include <filesystem>
-#include <fstream>
-#include <stdexcept>
-
 #include "bench/cell_loop.h"
 #include "bench/gcbench_heap.h"
 #include "bench/stopwatch.h"
@@ -47,8 +43,7 @@ std::vector<Row> nursery_rows(const Options& options) {
   return rows;
 }
 
-std::vector<std::string> nursery_pictures(const std::vector<Measured>& rows,
-                                          const Options& options) {
+std::string nursery_as_svg(const std::vector<Measured>& rows) {
   LineChart chart{"GCBench and allocation against the size of the nursery",
                   "size of the nursery",
                   size_label,
@@ -61,12 +56,7 @@ std::vector<std::string> nursery_pictures(const std::vector<Measured>& rows,
       chart.series[i].points.emplace_back(row.value("nursery_kib"), row.value(metrics[i]));
     }
   }
-  const std::string file = (std::filesystem::path(options.output) / "nursery.svg").string();
-  std::ofstream out(file);
-  out << as_svg(chart);
-  out.close();
-  if (!out) throw std::runtime_error("cannot write " + file);
-  return {file};
+  return as_svg(chart);
 }
 
 }  // namespace fallow::bench

@@ -1,22 +1,18 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
-namespace fallow::bench {
+#include "bench/series.h"
 
-struct Series {
-  std::string name;  ///< with the unit
-  std::vector<std::pair<double, double>> points;
-};
+namespace fallow::bench {
 
 struct LineChart {
   std::string title;
   std::string x_title;
   /// Writes a tick of the x axis, with its unit.
   std::string (*x_label)(double x);
-  std::vector<Series> series;
+  std::vector<Series> series;  ///< named with their units
 };
 
 /// A line chart as an SVG document. The x axis is logarithmic to base 2, with a tick at each point

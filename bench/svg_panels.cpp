@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "bench/xml_text.h"
 
@@ -119,6 +121,20 @@ class PanelWriter {
 };
 
 }  // namespace
+
+Axis value_axis(std::string title, const std::vector<Curve>& curves) {
+  double smallest = INFINITY;
+  double largest = 0;
+  for (const Curve& curve : curves) {
+    for (const auto& [at, value] : curve.points) {
+      if (!std::isfinite(value)) continue;
+      if (value > 0) smallest = std::min(smallest, value);
+      largest = std::max(largest, value);
+    }
+  }
+  if (largest < 10 * smallest) return linear_axis(std::move(title), largest, true);
+  return decimal_axis(std::move(title), smallest, largest);
+}
 
 std::string as_svg(const std::string& title, const std::vector<Panel>& panels) {
   std::string drawn = text(kLeft, 24, " font-size=\"15\"", title);

@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "bench/benchmark.h"
 #include "bench/command.h"
+#include "bench/picture_files.h"
+#include "platform/temporary_directory.h"
 
 namespace fallow::bench {
 namespace {
@@ -77,6 +80,21 @@ TEST(BenchCommand, RefusesNonsense) {
   expect_refused({"roots", "--callgrind"}, "no rows whose instructions can be counted");
   expect_refused({"alloc", "--work", "nothing"}, "no row 'nothing'");
   expect_refused({"alloc", "--rows", "nothing"}, "no row whose name contains 'nothing'");
+}
+
+TEST(BenchCommand, RefusesPicturesThatCannotBeWrittenBeforeItMeasures) {
+  const test::TemporaryDirectory folder;
+  std::filesystem::create_directory(folder.file("nursery.svg"));
+  expect_refused({"nursery", "--output", folder.path()}, "--output names another folder");
+}
+
+TEST(BenchCommand, WritesPicturesIntoTheChosenFolder) {
+  const test::TemporaryDirectory folder;
+  const std::vector<Picture> pictures = {
+      {"rows.txt", [](const std::vector<Measured>& rows) { return rows.front().name; }}};
+  PictureFiles files(pictures, folder.path());
+  EXPECT_EQ(files.write({{"first", {}}}), std::vector<std::string>{folder.file("rows.txt")});
+  EXPECT_EQ(test::read_file(folder.file("rows.txt")), "first");
 }
 
 TEST(BenchCommand, MissesValgrindBeforeItMeasures) {

@@ -1,10 +1,14 @@
-// The parts of a picture: axes and their ticks, text as XML permits it.
+// The parts of a picture: axes and their ticks, what is seen of many points, text as XML permits
+// it.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
+#include "bench/pixel_columns.h"
 #include "bench/plot_axis.h"
+#include "bench/svg_panels.h"
 #include "bench/xml_text.h"
 
 namespace fallow::bench {
@@ -44,6 +48,27 @@ TEST(BenchPlot, DecimalAxesHaveThePowersOfTen) {
   EXPECT_DOUBLE_EQ(decimal_axis("", 3, 3).last, 10);
   EXPECT_DOUBLE_EQ(decimal_axis("", 1, 100).part(10), 0.5);
   EXPECT_EQ(decimal_axis("", 1, 100).part(0), 0);
+}
+
+TEST(BenchPlot, AxesOfValuesAreLinearWithinOneOrderOfMagnitude) {
+  const auto axis_of = [](const Points& points) {
+    return value_axis("", {{.legend = "", .points = points}});
+  };
+  EXPECT_FALSE(axis_of({{0, 2}, {1, 19}}).logarithmic);
+  EXPECT_TRUE(axis_of({{0, 2}, {1, 21}}).logarithmic);
+  EXPECT_DOUBLE_EQ(axis_of({{0, 0.3}, {1, 0}, {2, 700}, {3, NAN}, {4, INFINITY}}).first, 0.1);
+  EXPECT_FALSE(axis_of({}).logarithmic);
+  EXPECT_FALSE(value_axis("", {}).logarithmic);
+}
+
+TEST(BenchPlot, ColumnsOfPixelsKeepWhatIsSeen) {
+  const Axis x = linear_axis("", kPanelWidth, false);
+  const Points points = {{0.1, 5}, {0.3, 9}, {0.5, 1}, {0.7, 4}, {0.9, 6}, {1, 3}, {7.5, 2}};
+  EXPECT_EQ(highest_of_columns(points, x), (Points{{0.3, 9}, {1, 3}, {7.5, 2}}));
+  EXPECT_EQ(outline_of_columns(points, x),
+            (Points{{0.1, 5}, {0.3, 9}, {0.5, 1}, {0.9, 6}, {1, 3}, {7.5, 2}}));
+  EXPECT_TRUE(highest_of_columns({}, x).empty());
+  EXPECT_EQ(outline_of_columns({{NAN, 1}, {1, 2}}, x).back(), (Points::value_type{1, 2}));
 }
 
 TEST(BenchPlot, TextIsWhatXmlPermits) {

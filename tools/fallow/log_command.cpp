@@ -13,13 +13,13 @@
 #include <optional>
 #include <stdexcept>
 
+#include "bench/output_file.h"
 #include "fallow/errors.h"
 #include "tools/fallow/exit_codes.h"
 #include "tools/fallow/log_page.h"
 #include "tools/fallow/log_picture.h"
 #include "tools/fallow/log_report.h"
 #include "tools/fallow/log_summary.h"
-#include "tools/fallow/output_file.h"
 
 namespace fallow::tool {
 namespace {
@@ -86,8 +86,8 @@ class Pictures {
   }
 
   std::string log_;
-  std::optional<OutputFile> svg_;
-  std::optional<OutputFile> html_;
+  std::optional<bench::OutputFile> svg_;
+  std::optional<bench::OutputFile> html_;
 };
 
 int run_log(const Arguments& arguments) {

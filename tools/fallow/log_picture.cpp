@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "bench/pixel_columns.h"
 #include "bench/svg_panels.h"
 #include "tools/fallow/units.h"
 
@@ -19,8 +18,8 @@ namespace {
 using bench::Axis;
 using bench::Curve;
 using bench::Panel;
+using bench::Points;
 using Kind = LogCollection::Kind;
-using Point = std::pair<double, double>;
 
 struct Unit {
   double size;
@@ -42,28 +41,8 @@ double us_of(const LogPause& pause) {
   return static_cast<double>(pause.span.end_ns - pause.span.begin_ns) * 1e-3;
 }
 
-// Of the points, sorted by x, within each column of pixels the highest; for a line also the lowest,
-// and those that lead to the columns beside.
-std::vector<Point> thinned(const std::vector<Point>& points, const Axis& x, bool is_line) {
-  const auto column_of = [&x](const Point& point) {
-    return std::floor(x.part(point.first) * bench::kPanelWidth);
-  };
-  const auto lower = [](const Point& a, const Point& b) { return a.second < b.second; };
-  std::vector<Point> kept;
-  for (auto begin = points.begin(); begin != points.end();) {
-    const auto end = std::find_if(begin, points.end(), [&](const Point& point) {
-      return column_of(point) != column_of(*begin);
-    });
-    std::set chosen = {std::max_element(begin, end, lower)};
-    if (is_line) chosen.insert({begin, std::min_element(begin, end, lower), end - 1});
-    for (const auto point : chosen) kept.push_back(*point);
-    begin = end;
-  }
-  return kept;
-}
-
 Curve pauses_of_kind(const LogSummary& summary, Kind kind, const Axis& x, double time_unit) {
-  std::vector<Point> points;
+  Points points;
   double longest_us = 0;
   for (const LogPause& pause : summary.pauses) {
     if (pause.kind != kind) continue;
@@ -78,26 +57,11 @@ Curve pauses_of_kind(const LogSummary& summary, Kind kind, const Axis& x, double
                                     format_seconds(longest_us * 1e-6)),
               .color = kColors[index],
               .style = Curve::Style::kDots,
-              .points = thinned(points, x, false)};
+              .points = bench::highest_of_columns(points, x)};
   if (curve.points.size() < points.size()) {
     curve.legend += "; per pixel column the longest is drawn";
   }
   return curve;
-}
-
-// For what is drawn; linear while all of that is of one order of magnitude.
-Axis pause_axis(const std::vector<Curve>& curves) {
-  constexpr const char* kTitle = "length of the pause, µs";
-  double shortest = INFINITY;
-  double longest = 0;
-  for (const Curve& curve : curves) {
-    for (const auto& [at, us] : curve.points) {
-      if (us > 0) shortest = std::min(shortest, us);
-      longest = std::max(longest, us);
-    }
-  }
-  if (longest < 10 * shortest) return bench::linear_axis(kTitle, longest, true);
-  return bench::decimal_axis(kTitle, shortest, longest);
 }
 
 Panel pause_panel(const LogSummary& summary, const Axis& x, double time_unit) {
@@ -106,7 +70,8 @@ Panel pause_panel(const LogSummary& summary, const Axis& x, double time_unit) {
     if (summary.pauses_of_kind(kind) == 0) continue;
     curves.push_back(pauses_of_kind(summary, kind, x, time_unit));
   }
-  return {x, pause_axis(curves), std::move(curves)};
+  const Axis lengths = bench::value_axis("length of the pause, µs", curves);
+  return {x, lengths, std::move(curves)};
 }
 
 double largest_of(const std::vector<LogMemory>& memory) {
@@ -115,9 +80,8 @@ double largest_of(const std::vector<LogMemory>& memory) {
   return largest;
 }
 
-std::vector<Point> points_of(const std::vector<LogMemory>& memory, double time_unit,
-                             double size_unit) {
-  std::vector<Point> points;
+Points points_of(const std::vector<LogMemory>& memory, double time_unit, double size_unit) {
+  Points points;
   points.reserve(memory.size());
   for (const LogMemory& at : memory) {
     points.emplace_back(at.at_s / time_unit, at.bytes / size_unit);
@@ -126,9 +90,9 @@ std::vector<Point> points_of(const std::vector<LogMemory>& memory, double time_u
 }
 
 // Each value holds until the next one.
-std::vector<Point> as_steps(const std::vector<Point>& points, double last_x) {
-  std::vector<Point> steps;
-  for (const Point& point : points) {
+Points as_steps(const Points& points, double last_x) {
+  Points steps;
+  for (const auto& point : points) {
     if (!steps.empty()) steps.emplace_back(point.first, steps.back().second);
     steps.push_back(point);
   }
@@ -146,7 +110,7 @@ Panel heap_panel(const LogSummary& summary, const Axis& x, double time_unit) {
     panel.curves.push_back({.legend = "where the next full collection is to start",
                             .color = bench::kColors[3],
                             .style = Curve::Style::kDashes,
-                            .points = thinned(steps, x, true)});
+                            .points = bench::outline_of_columns(steps, x)});
   }
   if (!summary.used.empty()) {
     const auto points = points_of(summary.used, time_unit, unit.size);
@@ -154,7 +118,7 @@ Panel heap_panel(const LogSummary& summary, const Axis& x, double time_unit) {
                                                   largest_of(summary.used) / unit.size, unit.name),
                             .color = bench::kColors[2],
                             .style = Curve::Style::kLine,
-                            .points = thinned(points, x, true)});
+                            .points = bench::outline_of_columns(points, x)});
   }
   return panel;
 }

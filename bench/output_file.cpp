@@ -1,4 +1,4 @@
-#include "tools/fallow/output_file.h"
+#include "bench/output_file.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 #include "fallow/errors.h"
 
-namespace fallow::tool {
+namespace fallow::bench {
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
   std::error_code ignored;
@@ -35,4 +35,4 @@ void OutputFile::write(const std::string& text) {
   throw std::runtime_error(fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
 }
 
-}  // namespace fallow::tool
+}  // namespace fallow::bench
