@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "bench/series.h"
+
 namespace fallow::bench {
 
 /// One figure of a row; the name carries the unit.
@@ -19,6 +21,8 @@ struct Row {
   std::function<Metrics()> run;
   /// Set for rows whose instructions can be counted: the same work over a given number of objects.
   std::function<void(std::uint64_t objects)> work;
+  /// Set for rows that record what a picture shows: asked after `run`, in the same process.
+  std::function<std::vector<Series>()> series = nullptr;
 };
 
 /// What the user asked for.
@@ -47,6 +51,7 @@ struct Measured {
   };
   std::string name;
   std::vector<Figure> figures;
+  std::vector<Series> series = {};  ///< of the last run
 
   /// The median of a metric; NaN if the row has none of that name.
   [[nodiscard]] double value(const std::string& metric) const;

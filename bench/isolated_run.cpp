@@ -41,7 +41,7 @@ std::string read_all(int file) {
   }
 }
 
-/// In the child: the metrics, or what went wrong, as JSON into the pipe.
+/// In the child: the metrics and series, or what went wrong, as JSON into the pipe.
 [[noreturn]] void answer(const Row& row, int pipe) {
   nlohmann::json reply = {{"metrics", nlohmann::json::array()}};
   try {
@@ -49,11 +49,31 @@ std::string read_all(int file) {
     for (const auto& [name, value] : row.run()) {
       if (std::isfinite(value)) reply["metrics"].push_back({name, value});
     }
+    reply["series"] = nlohmann::json::array();
+    if (row.series != nullptr) {
+      for (const Series& each : row.series()) reply["series"].push_back({each.name, each.points});
+    }
   } catch (const std::exception& error) {
     reply["error"] = error.what();
   }
   write_all(pipe, reply.dump());
   _exit(0);
+}
+
+Metrics metrics_of(const nlohmann::json& reply) {
+  Metrics metrics;
+  for (const auto& entry : reply["metrics"]) {
+    metrics.emplace_back(entry[0].get<std::string>(), entry[1].get<double>());
+  }
+  return metrics;
+}
+
+std::vector<Series> series_of(const nlohmann::json& reply) {
+  std::vector<Series> series;
+  for (const auto& entry : reply["series"]) {
+    series.push_back({entry[0].get<std::string>(), entry[1].get<Points>()});
+  }
+  return series;
 }
 
 std::string describe_end(int status) {
@@ -63,7 +83,7 @@ std::string describe_end(int status) {
 
 }  // namespace
 
-Metrics run_isolated(const Row& row) {
+Metrics run_isolated(const Row& row, std::vector<Series>* series) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("cannot create a pipe");
   std::fflush(nullptr);
@@ -91,11 +111,8 @@ Metrics run_isolated(const Row& row) {
     const auto error = reply["error"].get<std::string>();
     throw std::runtime_error(fmt::format("row '{}': {}", row.name, error));
   }
-  Metrics metrics;
-  for (const auto& entry : reply["metrics"]) {
-    metrics.emplace_back(entry[0].get<std::string>(), entry[1].get<double>());
-  }
-  return metrics;
+  if (series != nullptr) *series = series_of(reply);
+  return metrics_of(reply);
 }
 
 }  // namespace fallow::bench

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "bench/isolated_run.h"
 
@@ -32,7 +33,7 @@ Measured summarize(const std::string& name, const std::vector<Metrics>& runs) {
       column->second.push_back(value);
     }
   }
-  Measured row{name, {}};
+  Measured row{name, {}, {}};
   for (auto& [metric, values] : columns) {
     row.figures.push_back(figure_of(metric, values));
   }
@@ -41,18 +42,20 @@ Measured summarize(const std::string& name, const std::vector<Metrics>& runs) {
 
 std::vector<Measured> measure(const std::vector<Row>& rows, int runs, const Progress& progress) {
   std::vector<std::vector<Metrics>> results(rows.size());
+  std::vector<std::vector<Series>> series(rows.size());
   const std::size_t all = rows.size() * static_cast<std::size_t>(runs);
   std::size_t done = 0;
   for (int run = 0; run < runs; ++run) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       progress(done++, all, rows[i].name);
-      results[i].push_back(run_isolated(rows[i]));
+      results[i].push_back(run_isolated(rows[i], &series[i]));
     }
   }
   std::vector<Measured> measured;
   measured.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     measured.push_back(summarize(rows[i].name, results[i]));
+    measured.back().series = std::move(series[i]);
   }
   return measured;
 }

@@ -54,6 +54,19 @@ TEST(BenchRunner, EveryRunStartsInAFreshProcess) {
   EXPECT_EQ(runs_seen, 0);
 }
 
+TEST(BenchRunner, SeriesComeFromTheProcessOfTheLastRun) {
+  static double runs_seen = 0;
+  const Series line{"line", {{0, 1.0 / 3}, {2.5, 1e-9}}};
+  const Row row{"row", [] { return Metrics{{"runs_seen", ++runs_seen}}; }, nullptr,
+                [line] { return std::vector<Series>{line, {"seen", {{0, runs_seen}}}}; }};
+  const auto rows = measure({row, constant_row("other", 1)}, 2, no_progress);
+  ASSERT_EQ(rows[0].series.size(), 2U);
+  EXPECT_EQ(rows[0].series[0].name, "line");
+  EXPECT_EQ(rows[0].series[0].points, line.points);
+  EXPECT_EQ(rows[0].series[1].points[0].second, 1);
+  EXPECT_TRUE(rows[1].series.empty());
+}
+
 TEST(BenchRunner, FiguresArriveUnchanged) {
   const Metrics sent = {{"third", 1.0 / 3}, {"big", 1e300}, {"zero", 0}, {"negative", -2.5}};
   EXPECT_EQ(run_isolated({"row", [&] { return sent; }, nullptr}), sent);
