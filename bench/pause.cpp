@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "bench/garbage.h"
 #include "bench/pair_tree.h"
 #include "bench/stopwatch.h"
 #include "bench/types.h"
@@ -84,28 +85,11 @@ Metrics array10m(Mode mode) {
   return metrics;
 }
 
-/// Light work: a little garbage, now and then a collection.
-void work_lightly(Mutator& mutator, std::chrono::milliseconds time) {
-  const auto end = std::chrono::steady_clock::now() + time;
-  while (std::chrono::steady_clock::now() < end) {
-    for (int i = 0; i < 1000; ++i) keep(pair_tree(mutator, 5).get());
-  }
-}
-
 /// Many buffers that die at once.
-Metrics rawfree(std::size_t count, std::size_t bytes) {
+Metrics rawfree(const BlockSet& blocks) {
   Heap heap;
   Mutator mutator(heap, "bench");
-  {
-    Local<Array<ValueArray<unsigned char>>> all(
-        mutator, make_array<ValueArray<unsigned char>>(mutator, count));
-    for (std::size_t i = 0; i < count; ++i) {
-      const Ref<ValueArray<unsigned char>> buffer =
-          make_values<ValueArray<unsigned char>>(mutator, bytes);
-      std::fill_n(buffer->data(), bytes, static_cast<unsigned char>(i));
-      all->set(i, buffer);
-    }
-  }
+  drop_blocks(mutator, blocks);
   heap.step(0ns);
   work_lightly(mutator, 2000ms);
   const double after_work = rss_mib();
@@ -117,20 +101,10 @@ Metrics rawfree(std::size_t count, std::size_t bytes) {
 
 /// A list of which every 200th node is kept.
 Metrics sparse() {
-  constexpr std::size_t kNodes = 10'000'000;
   constexpr std::size_t kKeepOne = 200;
   Heap heap;
   Mutator mutator(heap, "bench");
-  const Local<Array<Pair>> kept(mutator, make_array<Pair>(mutator, kNodes / kKeepOne));
-  {
-    Local<Pair> list(mutator);
-    for (std::size_t i = 0; i < kNodes; ++i) {
-      list = make<Pair>(mutator, list, nullptr);
-      if (i % kKeepOne == 0) kept->set(i / kKeepOne, list);
-    }
-    // Cut between the kept ones.
-    for (std::size_t i = 0; i < kNodes / kKeepOne; ++i) kept->get(i)->left = nullptr;
-  }
+  const Local<Array<Pair>> kept(mutator, keep_some(mutator, kListNodes, kKeepOne));
   heap.trim();
   Metrics metrics = pauses(heap);
   metrics.emplace_back("mappings", static_cast<double>(platform::mapping_count()));
@@ -170,12 +144,9 @@ std::vector<Row> pause_rows(const Options& options) {
   }
   rows.push_back({"array10m", [] { return array10m(Mode::kSteps); }, nullptr});
   rows.push_back({"array10m/target", [] { return array10m(Mode::kTarget); }, nullptr});
-  constexpr std::size_t kKiB = 1024;
-  const std::pair<std::size_t, std::size_t> buffers[] = {
-      {4'000, 256 * kKiB}, {16'000, 64 * kKiB}, {200'000, 4 * kKiB}, {2'000'000, 512}};
-  for (const std::pair<std::size_t, std::size_t>& each : buffers) {
-    rows.push_back({fmt::format("rawfree/{}", each.second),
-                    [each] { return rawfree(each.first, each.second); }, nullptr});
+  for (const BlockSet& blocks : kGigabytesOfBlocks) {
+    rows.push_back(
+        {fmt::format("rawfree/{}", blocks.bytes), [blocks] { return rawfree(blocks); }, nullptr});
   }
   rows.push_back({"sparse", [] { return sparse(); }, nullptr});
   rows.push_back({"step", [deep] { return steps(deep); }, nullptr});

@@ -24,6 +24,8 @@ const std::vector<Benchmark>& benchmarks() {
        "tree depth (default 24: 33 million nodes)", pause_rows},
       {"tree-rss", "resident memory of a live tree against the bytes of its objects",
        "tree depth (default 22: 8.4 million nodes)", tree_rss_rows},
+      {"rss", "resident memory after much has died, in scenarios that keep other heaps large",
+       "percent of the scenarios' sizes (default 100)", rss_rows},
   };
   return all;
 }

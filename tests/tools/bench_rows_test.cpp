@@ -74,6 +74,8 @@ TEST(BenchRows, AreThoseThatAreDocumented) {
   expect_names("threads", {"fallow/1", "fallow/2", "fallow/4", "roofline/1", "roofline/2"});
   expect_names("nursery", {"fallow/256 KiB", "fallow/64 MiB"});
   expect_names("tree-rss", {"fallow"});
+  expect_names("rss", {"blocks/262144", "blocks/65536", "blocks/4096", "blocks/512",
+                       "nodes/1-in-10", "nodes/1-in-200", "nodes/none"});
 }
 
 TEST(BenchRows, AllocAllocatesWithEverySubject) {
@@ -116,6 +118,14 @@ TEST(BenchRows, SeveralMutatorsReportHowLongTheyTakeToStop) {
     expect_metrics(row, {"stop_p50_us", "stop_p99_us", "stop_max_us", "minor_collections"});
   }
 }
+
+TEST(BenchRows, RssLeavesGarbageBehind) {
+  for (const Row& row : rows_of("rss", 1)) {
+    expect_metrics(row, {"rss_peak_mib", "rss_after_mib", "rss_trimmed_mib", "mappings"});
+  }
+}
+
+TEST(BenchRows, SizesAreLimited) { EXPECT_THROW(rows_of("rss", 1001), BadOption); }
 
 TEST(BenchRows, DepthOfATreeIsLimited) {
   Options options;
