@@ -85,6 +85,7 @@ std::vector<Row> nursery_rows(const Options& options);
 std::string nursery_as_svg(const std::vector<Measured>& rows);
 std::vector<Row> pause_rows(const Options& options);
 std::vector<Row> tree_rss_rows(const Options& options);
+std::vector<Row> ring_rows(const Options& options);
 std::vector<Row> rss_rows(const Options& options);
 
 }  // namespace fallow::bench

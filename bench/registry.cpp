@@ -24,6 +24,8 @@ const std::vector<Benchmark>& benchmarks() {
        "tree depth (default 24: 33 million nodes)", pause_rows},
       {"tree-rss", "resident memory of a live tree against the bytes of its objects",
        "tree depth (default 22: 8.4 million nodes)", tree_rss_rows},
+      {"ring", "the newest 200000 messages of 1 KiB: time of every push, and memory",
+       "pushes (default 1000000); fewer than 200000 take a smaller ring", ring_rows},
       {"rss", "resident memory after much has died, in scenarios that keep other heaps large",
        "percent of the scenarios' sizes (default 100)", rss_rows},
   };

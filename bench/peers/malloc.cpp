@@ -3,6 +3,7 @@
 #include "bench/allocation_row.h"
 #include "bench/peers/explicit_allocator.h"
 #include "bench/peers/peers.h"
+#include "bench/ring.h"
 
 namespace fallow::bench {
 
@@ -22,6 +23,10 @@ std::vector<Row> malloc_allocation_rows(std::uint64_t n) {
 std::vector<Row> malloc_gcbench_rows(std::uint64_t repetitions) {
   return {
       plain_gcbench_row("malloc", repetitions, gcbench::Plain<ExplicitAllocator<Functions>>::run)};
+}
+
+std::vector<Row> malloc_ring_rows(std::uint64_t pushes) {
+  return {{"malloc", [pushes] { return ring::measure_explicit<Functions>(pushes); }, nullptr}};
 }
 
 }  // namespace fallow::bench

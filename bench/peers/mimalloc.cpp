@@ -6,6 +6,7 @@
 
 #include "bench/allocation_row.h"
 #include "bench/peers/explicit_allocator.h"
+#include "bench/ring.h"
 
 namespace fallow::bench {
 
@@ -27,6 +28,10 @@ std::vector<Row> mimalloc_gcbench_rows(std::uint64_t repetitions) {
                             gcbench::Plain<ExplicitAllocator<Functions>>::run)};
 }
 
+std::vector<Row> mimalloc_ring_rows(std::uint64_t pushes) {
+  return {{"mimalloc", [pushes] { return ring::measure_explicit<Functions>(pushes); }, nullptr}};
+}
+
 }  // namespace fallow::bench
 
 #else
@@ -34,6 +39,7 @@ std::vector<Row> mimalloc_gcbench_rows(std::uint64_t repetitions) {
 namespace fallow::bench {
 std::vector<Row> mimalloc_allocation_rows(std::uint64_t /*n*/) { return {}; }
 std::vector<Row> mimalloc_gcbench_rows(std::uint64_t /*repetitions*/) { return {}; }
+std::vector<Row> mimalloc_ring_rows(std::uint64_t /*pushes*/) { return {}; }
 }  // namespace fallow::bench
 
 #endif

@@ -26,4 +26,10 @@ std::vector<Row> peer_gcbench_rows(std::uint64_t repetitions) {
   return rows;
 }
 
+std::vector<Row> peer_ring_rows(std::uint64_t pushes) {
+  std::vector<Row> rows = malloc_ring_rows(pushes);
+  append(rows, mimalloc_ring_rows(pushes));
+  return rows;
+}
+
 }  // namespace fallow::bench

@@ -74,6 +74,7 @@ TEST(BenchRows, AreThoseThatAreDocumented) {
   expect_names("threads", {"fallow/1", "fallow/2", "fallow/4", "roofline/1", "roofline/2"});
   expect_names("nursery", {"fallow/256 KiB", "fallow/64 MiB"});
   expect_names("tree-rss", {"fallow"});
+  expect_names("ring", {"fallow", "malloc"});
   expect_names("rss", {"blocks/262144", "blocks/65536", "blocks/4096", "blocks/512",
                        "nodes/1-in-10", "nodes/1-in-200", "nodes/none"});
 }
@@ -116,6 +117,14 @@ TEST(BenchRows, SeveralMutatorsReportHowLongTheyTakeToStop) {
     expect_metrics(row, {"threads", "scaling", "objects_per_us", "wall_s", "cpu_s"});
     if (row.name.starts_with("roofline")) continue;
     expect_metrics(row, {"stop_p50_us", "stop_p99_us", "stop_max_us", "minor_collections"});
+  }
+}
+
+TEST(BenchRows, RingTimesEveryPush) {
+  for (const Row& row : rows_of("ring", 1000)) {
+    expect_metrics(row, {"p50_us", "p99_us", "p999_us", "p9999_us", "max_us", "wall_s", "cpu_s",
+                         "peak_rss_mib", "high_water_ratio"});
+    if (row.name == "fallow") expect_metrics(row, {"max_us_cpu"});
   }
 }
 
