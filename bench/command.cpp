@@ -197,7 +197,8 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  fallow bench alloc --runs 7 --json\n"
       "  fallow bench alloc --n 100000000 --callgrind\n"
-      "  fallow bench nursery --output docs");
+      "  fallow bench nursery --output docs\n"
+      "  fallow bench server --runs 1");
   bench->callback([request, &exit_code] { exit_code = run(*request); });
 }
 

@@ -28,6 +28,11 @@ const std::vector<Benchmark>& benchmarks() {
        "pushes (default 1000000); fewer than 200000 take a smaller ring", ring_rows},
       {"rss", "resident memory after much has died, in scenarios that keep other heaps large",
        "percent of the scenarios' sizes (default 100)", rss_rows},
+      {"server",
+       "events that a large heap has to answer soon, by the way it collects; pictures",
+       "MiB of live objects (default a twentieth of the memory, at most 768)",
+       server_rows,
+       {{"server.svg", server_as_svg}, {"server.html", server_as_html}}},
   };
   return all;
 }

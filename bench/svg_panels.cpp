@@ -99,8 +99,10 @@ class PanelWriter {
   }
 
   static const char* stroke(Curve::Style style) {
-    return style == Curve::Style::kDashes ? " stroke-width=\"1.5\" stroke-dasharray=\"5 4\""
-                                          : " stroke-width=\"2\"";
+    if (style == Curve::Style::kDashes) return " stroke-width=\"1.5\" stroke-dasharray=\"5 4\"";
+    // Peaks of thick lines have spikes.
+    if (style == Curve::Style::kThinLine) return " stroke-width=\"1.2\" stroke-linejoin=\"round\"";
+    return " stroke-width=\"2\"";
   }
 
   [[nodiscard]] std::string legend(std::size_t row) const {

@@ -9,7 +9,7 @@
 namespace fallow::bench {
 
 struct Curve {
-  enum class Style { kDots, kLine, kDashes, kLineAndDots };
+  enum class Style { kDots, kLine, kThinLine, kDashes, kLineAndDots };
 
   std::string legend;
   const char* color = "";

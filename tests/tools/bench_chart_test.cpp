@@ -70,5 +70,41 @@ TEST(BenchChart, OfNurserySizesShowsThem) {
   EXPECT_NE(svg.find(">512 KiB<"), std::string::npos);
 }
 
+std::vector<Measured> rows_of_servers() {
+  std::vector<Measured> rows;
+  for (const char* const name : {"default", "steps"}) {
+    const Measured::Figure figure{"latency_max_us", 1234, 1234, 1234};
+    rows.push_back({name, {figure}, {{"latency", {{0, 0.1}, {1, 2}}}, {"heap", {{0, 100}}}}});
+  }
+  return rows;
+}
+
+TEST(BenchChart, OfServersShowsLatenciesAndHeaps) {
+  const std::string svg = server_as_svg(rows_of_servers());
+  expect_well_formed(svg);
+  for (const char* const text :
+       {">latency of an event, ms<", ">0.1<", ">objects in the old space, MiB<",
+        ">time since the first event, s<",
+        ">steps: the event loop collects while it waits; at most 2 ms<",
+        ">steps; at most 100 MiB<"}) {
+    EXPECT_NE(svg.find(text), std::string::npos) << text;
+  }
+  EXPECT_EQ(occurrences(svg, "<polyline "), 4U);
+  expect_well_formed(server_as_svg({{"default", {}}}));
+  expect_well_formed(server_as_svg({}));
+}
+
+TEST(BenchChart, OfServersStandsOnAPageWithTheMedians) {
+  const std::string page = server_as_html(rows_of_servers());
+  const std::string kFirstLine = "<!DOCTYPE html>\n";
+  ASSERT_TRUE(page.starts_with(kFirstLine));
+  expect_well_formed(page.substr(kFirstLine.size()));
+  EXPECT_NE(page.find(server_as_svg(rows_of_servers())), std::string::npos);
+  EXPECT_NE(page.find("<td>latency_max_us</td><td>1234</td>"), std::string::npos);
+  for (const char* const outside : {"src=", "href=", "url(", "@import"}) {
+    EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+  }
+}
+
 }  // namespace
 }  // namespace fallow::bench

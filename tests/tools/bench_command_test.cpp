@@ -86,6 +86,9 @@ TEST(BenchCommand, RefusesPicturesThatCannotBeWrittenBeforeItMeasures) {
   const test::TemporaryDirectory folder;
   std::filesystem::create_directory(folder.file("nursery.svg"));
   expect_refused({"nursery", "--output", folder.path()}, "--output names another folder");
+  std::filesystem::create_directory(folder.file("server.html"));
+  expect_refused({"server", "--output", folder.path()}, "server.html");
+  EXPECT_FALSE(std::filesystem::exists(folder.file("server.svg")));
 }
 
 TEST(BenchCommand, WritesPicturesIntoTheChosenFolder) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
@@ -77,6 +78,7 @@ TEST(BenchRows, AreThoseThatAreDocumented) {
   expect_names("ring", {"fallow", "malloc"});
   expect_names("rss", {"blocks/262144", "blocks/65536", "blocks/4096", "blocks/512",
                        "nodes/1-in-10", "nodes/1-in-200", "nodes/none"});
+  expect_names("server", {"idle-heap", "default", "pause-target", "steps", "stop-the-world"});
 }
 
 TEST(BenchRows, AllocAllocatesWithEverySubject) {
@@ -134,7 +136,30 @@ TEST(BenchRows, RssLeavesGarbageBehind) {
   }
 }
 
-TEST(BenchRows, SizesAreLimited) { EXPECT_THROW(rows_of("rss", 1001), BadOption); }
+TEST(BenchRows, SizesAreLimited) {
+  EXPECT_THROW(rows_of("rss", 1001), BadOption);
+  EXPECT_THROW(rows_of("server", (1 << 20) + 1), BadOption);
+}
+
+TEST(BenchRows, ServerCollectsInEveryModeAndRecordsSeries) {
+  setenv("FALLOW_NURSERY", "256K", 1);
+  setenv("FALLOW_GROWTH_FLOOR", "1M", 1);
+  for (const Row& row : rows_of("server", 1)) {
+    std::vector<Series> series;
+    const Metrics metrics = run_isolated(row, &series);
+    for (const char* const name : {"latency_p50_us", "latency_p99_us", "latency_p999_us",
+                                   "latency_max_us", "action_max_us_cpu", "heap_mib"}) {
+      EXPECT_GT(value_of(metrics, name), 0) << row.name << " " << name;
+    }
+    EXPECT_GE(value_of(metrics, "pause_max_us_cpu"), 0) << row.name;
+    EXPECT_GE(value_of(metrics, "cycles"), row.name == "idle-heap" ? 0 : 1) << row.name;
+    ASSERT_EQ(series.size(), 2U) << row.name;
+    EXPECT_EQ(series[0].points.size(), 100U) << row.name;
+    EXPECT_GT(series[1].points.size(), 10U) << row.name;
+  }
+  unsetenv("FALLOW_NURSERY");
+  unsetenv("FALLOW_GROWTH_FLOOR");
+}
 
 TEST(BenchRows, DepthOfATreeIsLimited) {
   Options options;
