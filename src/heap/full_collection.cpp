@@ -86,6 +86,7 @@ bool HeapCore::full_is_due(std::size_t used) {
 void HeapCore::pay_for(const MutatorState& state, std::size_t bytes, std::size_t all_bytes) {
   const std::uint64_t owed = owed_ns_.load(std::memory_order_relaxed);
   if (owed == 0 || major_pauses_.load(std::memory_order_relaxed) != 0 || in_no_gc(state)) return;
+  if (platform::monotonic_ns() < next_payment_ns_.load(std::memory_order_relaxed)) return;
   const double part = static_cast<double>(bytes) / static_cast<double>(all_bytes);
   const auto share = static_cast<std::uint64_t>(static_cast<double>(owed) * part);
   const std::uint64_t budget = options_.step_budget_microseconds * 1000;
@@ -110,8 +111,11 @@ void HeapCore::pay(std::uint64_t allowance) {
   const std::uint64_t owed = owed_ns_.load(std::memory_order_relaxed);
   const bool done = full_.state() == CycleState::kIdle;
   owed_ns_.store(done ? 0 : owed - std::min(owed, cpu), std::memory_order_relaxed);
+  // The program gets at least as much time as it pays.
+  const std::uint64_t paid_ns = budget.watch().wall_ns();
+  next_payment_ns_.store(platform::monotonic_ns() + paid_ns, std::memory_order_relaxed);
   pauses_.cpu.record(cpu);
-  pauses_.wall.record(budget.watch().wall_ns());
+  pauses_.wall.record(paid_ns);
   offer_free_memory();
   if (options_.verify) verify_or_die("after a step");
 }

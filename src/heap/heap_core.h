@@ -306,6 +306,7 @@ class HeapCore {
   Pacer marking_pacer_;                    ///< in bytes
   Pacer sweeping_pacer_;                   ///< in blocks
   std::atomic<std::uint64_t> owed_ns_{0};  ///< by pacing to the cycle, until the next collection
+  std::atomic<std::uint64_t> next_payment_ns_{0};  ///< not before this moment
   std::atomic<int> major_pauses_{0};
 
   Pauses pauses_;  ///< whole ones

@@ -76,7 +76,7 @@ void find_mount(const fs::path& root, Hierarchy& hierarchy) {
 // The group's path below the mount; the mount itself when the group lies outside, as it does in
 // namespaces.
 fs::path below_mount(const Hierarchy& hierarchy) {
-  const fs::path relative = fs::path(hierarchy.group).lexically_relative(hierarchy.mount_root);
+  fs::path relative = fs::path(hierarchy.group).lexically_relative(hierarchy.mount_root);
   if (relative.empty() || *relative.begin() == "..") return {};
   return relative;
 }
