@@ -15,6 +15,8 @@ namespace {
 TEST(Listeners, EventsAgreeWithTheStatistics) {
   HeapOptions options = with_nursery(64 * kKiB);
   options.growth_floor_bytes = 1 * kMiB;
+  // All steps follow minor collections, however slow the processor is.
+  options.step_budget_microseconds = 10'000'000;
   TestHeap test(options);
   Recorder recorder;
   test.heap.add_listener(recorder);

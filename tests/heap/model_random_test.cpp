@@ -104,6 +104,8 @@ TEST(ModelRandomSweep, TheSameSeedDoesTheSame) {
     ModelSettings settings;
     settings.options = with_nursery(32 * kKiB);
     settings.options.zeal = 20;
+    // How far a step comes must not be a matter of time.
+    settings.options.step_budget_microseconds = 10'000'000;
     settings.steps = scaled(2000);
     settings.helper_threads = false;
     ModelWorld world(settings);

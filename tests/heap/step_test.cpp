@@ -186,9 +186,9 @@ TEST(Step, WithoutABudgetTheHeapStopsForAWholeCycle) {
 
 /// Marking is far more than a step after each minor collection can do: the mutator pays for more.
 TEST(Step, BetweenMinorCollectionsOfAProgramThatKeepsEverything) {
-  HeapOptions options = with_nursery(4 * kMiB);
-  options.growth_floor_bytes = 16 * kMiB;
-  options.step_budget_microseconds = 200;
+  HeapOptions options = with_nursery(256 * kKiB);
+  options.growth_floor_bytes = 1 * kMiB;
+  options.step_budget_microseconds = 50;
   TestHeap test(options);
   Recorder recorder;
   test.heap.add_listener(recorder);
