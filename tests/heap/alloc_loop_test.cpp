@@ -153,7 +153,8 @@ TEST(AllocationLoop, WithInitialisation) {
 void check_cursor_loop(const std::string& function, std::size_t stores) {
   Code code;
   Code loop;
-  find_loop(function, 9 + stores, code, loop);
+  // One less than without a cursor; compilers differ in moves between registers.
+  find_loop(function, 10 + stores, code, loop);
   if (loop.empty()) return;
   SCOPED_TRACE(listing(loop));
   const MemoryAccesses memory = memory_accesses(loop);
