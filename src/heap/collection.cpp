@@ -92,7 +92,8 @@ MinorEvent HeapCore::minor_collection() {
     visit_roots();
   }
   const MinorCollector::Result result = minor_.finish();
-  if (event.nursery_bytes != 0) pause_target_.learn(event.nursery_bytes, watch.cpu_ns());
+  // Reading the clock once more would cost more than a short collection does.
+  if (pause_target_.is_set()) pause_target_.learn(event.nursery_bytes, watch.cpu_ns());
   reset_mutators();
   old_used_.fetch_add(result.copied_bytes, std::memory_order_relaxed);
   promoted_while_marking_ += result.copied_bytes;

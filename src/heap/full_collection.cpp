@@ -78,9 +78,9 @@ std::size_t HeapCore::soft_threshold() const noexcept {
 }
 
 bool HeapCore::full_is_due(std::size_t used) {
-  forced_ = used < growth_.threshold();
-  if (!forced_) return true;
-  return used >= soft_threshold() && share_cap_.is_paid(platform::monotonic_ns());
+  if (used >= growth_.threshold()) return true;
+  forced_ = used >= soft_threshold() && share_cap_.is_paid(platform::monotonic_ns());
+  return forced_;
 }
 
 void HeapCore::pay_for(const MutatorState& state, std::size_t bytes, std::size_t all_bytes) {

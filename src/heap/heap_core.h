@@ -140,6 +140,7 @@ class HeapCore {
   FullCycle& full_cycle() noexcept { return full_; }
   [[nodiscard]] std::size_t max_nursery_object() const noexcept { return max_nursery_object_; }
   [[nodiscard]] const GrowthRule& growth() const noexcept { return growth_; }
+  [[nodiscard]] const ShareCap& share_cap() const noexcept { return share_cap_; }
 
   /// The number of collections so far, and where the last one was caused (checked builds).
   [[nodiscard]] std::uint64_t epoch() const noexcept {

@@ -15,6 +15,7 @@ class PauseTarget {
   PauseTarget(std::uint64_t target_ns, std::size_t nursery_bytes) noexcept
       : target_ns_(target_ns), nursery_bytes_(nursery_bytes), young_bytes_(affordable()) {}
 
+  [[nodiscard]] bool is_set() const noexcept { return target_ns_ != 0; }
   [[nodiscard]] std::size_t young_bytes() const noexcept { return young_bytes_; }
   /// A minor collection of a nursery in which `bytes` were used took `ns`.
   void learn(std::size_t bytes, std::uint64_t ns) noexcept;

@@ -1,9 +1,11 @@
 // The soft limit, and the share of the time that limits may cost.
+#include <chrono>
 #include <cstdint>
 
 #include "fallow/errors.h"
 #include "heap/heap_core.h"
 #include "heap/share_cap.h"
+#include "platform/clock.h"
 #include "tests/heap/test_support.h"
 
 namespace fallow::test {
@@ -92,6 +94,22 @@ TEST(SoftLimit, CyclesKeepTheHeapBelowIt) {
   EXPECT_LE(most, 34 * kMiB);
   EXPECT_EQ(check_list(kept), 50'000U);
   expect_sound(test.heap);
+}
+
+TEST(SoftLimit, WhatTheProgramAsksForIsNotCharged) {
+  HeapOptions options = with_nursery(256 * kKiB);
+  options.limit_cpu_share = 0.01;  // a charge would take a hundred times its own time to drain
+  TestHeap test(options);
+  const Local<Node> list(test.mutator, make_list(test.mutator, 20'000));
+  test.heap.collect_minor();
+  test.heap.collect();
+  const ShareCap& cap = detail::HeapAccess::core(test.heap).share_cap();
+  EXPECT_TRUE(cap.is_paid(platform::monotonic_ns()));
+  test.heap.collect_minor();
+  while (!test.heap.step(std::chrono::seconds(1)).cycle_ended) {
+  }
+  test.heap.trim();
+  EXPECT_TRUE(cap.is_paid(platform::monotonic_ns()));
 }
 
 TEST(SoftLimit, AProgramThatNeedsMoreGetsMore) {
