@@ -8,6 +8,7 @@
 
 #include "platform/cache_sources.h"
 #include "platform/small_file.h"
+#include "platform/whole_number.h"
 
 namespace fallow::platform {
 namespace {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "platform/small_file.h"
+#include "platform/whole_number.h"
 
 namespace fallow::platform {
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "platform/environment.h"
+#include "platform/whole_number.h"
 #include "telemetry/size_parser.h"
 
 namespace fallow::telemetry {
@@ -29,14 +30,6 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-std::optional<uint64_t> parse_count(std::string_view text) {
-  uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || stopped != end) return std::nullopt;
-  return value;
-}
-
 std::optional<uint64_t> parse_microseconds(std::string_view text) {
   uint64_t factor = 1;
   const auto takes = [&text](std::string_view unit) {
@@ -51,7 +44,7 @@ std::optional<uint64_t> parse_microseconds(std::string_view text) {
   } else if (takes("s")) {
     factor = 1'000'000;
   }
-  const std::optional<uint64_t> value = parse_count(trimmed(text));
+  const std::optional<uint64_t> value = platform::whole_number(trimmed(text));
   if (!value || *value > UINT64_MAX / factor) return std::nullopt;
   return *value * factor;
 }
@@ -107,7 +100,7 @@ Reading read_value(Kind kind, std::string_view text) {
       break;
     }
     case Kind::kCount:
-      take_number(parse_count(text), "not a whole number", reading);
+      take_number(platform::whole_number(text), "not a whole number", reading);
       break;
     case Kind::kMicroseconds:
       take_number(parse_microseconds(text),
