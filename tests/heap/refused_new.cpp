@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "tests/heap/malloc_gate.h"
+
 namespace fallow::test {
 
 namespace {
@@ -17,9 +19,15 @@ void* allocate(std::size_t bytes) {
     g_refused.fetch_add(1);
     throw std::bad_alloc();
   }
+  const InMalloc in_malloc;
   void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
+}
+
+void release(void* memory) noexcept {
+  const InMalloc in_malloc;
+  std::free(memory);
 }
 }  // namespace
 
@@ -35,7 +43,11 @@ int NewRefused::count() noexcept { return g_refused.load(); }
 // Weak, for ThreadSanitizer: see kNewCanBeRefused.
 [[gnu::weak]] void* operator new(std::size_t bytes) { return fallow::test::allocate(bytes); }
 [[gnu::weak]] void* operator new[](std::size_t bytes) { return fallow::test::allocate(bytes); }
-[[gnu::weak]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::weak]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::weak]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::weak]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete(void* memory) noexcept { fallow::test::release(memory); }
+[[gnu::weak]] void operator delete[](void* memory) noexcept { fallow::test::release(memory); }
+[[gnu::weak]] void operator delete(void* memory, std::size_t) noexcept {
+  fallow::test::release(memory);
+}
+[[gnu::weak]] void operator delete[](void* memory, std::size_t) noexcept {
+  fallow::test::release(memory);
+}
