@@ -33,15 +33,17 @@ Metrics pauses(Heap& heap) {
           {"cycles", static_cast<double>(figures.full_collections)},
           {"cycle_cpu_ms",
            static_cast<double>(figures.step_cpu.total_ns + figures.full_cpu.total_ns) * 1e-6},
+          {"marker_cpu_ms", static_cast<double>(figures.marker_cpu_ns) * 1e-6},
           {"rss_after_mib", rss_mib()},
           {"rss_peak_mib", peak_rss_mib()}};
 }
 
-enum class Mode : std::uint8_t { kSteps, kTarget, kStopTheWorld };
+enum class Mode : std::uint8_t { kSteps, kTarget, kMarker, kStopTheWorld };
 
 HeapOptions options_for(Mode mode) {
   HeapOptions options = HeapOptions::from_environment();
   if (mode == Mode::kStopTheWorld) options.step_budget_microseconds = 0;
+  if (mode == Mode::kMarker) options.marker_threads = 1;
   if (mode == Mode::kTarget) options.pause_target_microseconds = 1000;
   return options;
 }
@@ -54,13 +56,17 @@ Metrics tree(int depth, Mode mode) {
   Mutator mutator(heap, "bench");
   std::optional<MajorPause> until_it_stands(heap);
   const Local<Pair> root(mutator, pair_tree(mutator, depth));
+  const Stopwatch watch;
   if (in_steps) heap.step(0ns);
   until_it_stands.reset();
   for (int i = 0; i < kShortTrees; ++i) keep(pair_tree(mutator, 5).get());
   if (!in_steps) heap.collect();
   // What pacing has left of the cycle, which a heap that does not grow is in no hurry to end.
   while (in_steps && heap.statistics().full_collections == 0) heap.step(500us);
-  return pauses(heap);
+  const double wall_ms = watch.wall_s() * 1e3;
+  Metrics metrics = pauses(heap);
+  metrics.emplace_back("wall_ms", wall_ms);
+  return metrics;
 }
 
 /// Random stores of fresh nodes into an array of ten million.
@@ -161,8 +167,10 @@ Metrics steps(int depth) {
   return longest_steps(std::move(cpu_ns), longest_wall_ns);
 }
 
-constexpr std::pair<const char*, Mode> kModes[] = {
-    {"", Mode::kSteps}, {"/target", Mode::kTarget}, {"/stop-the-world", Mode::kStopTheWorld}};
+constexpr std::pair<const char*, Mode> kModes[] = {{"", Mode::kSteps},
+                                                   {"/target", Mode::kTarget},
+                                                   {"/marker", Mode::kMarker},
+                                                   {"/stop-the-world", Mode::kStopTheWorld}};
 
 }  // namespace
 

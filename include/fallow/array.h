@@ -84,7 +84,7 @@ class ReferenceArray : public ArrayBase {
     if constexpr (kChecked) check_not_moved(this);
     Slot& slot = items()[index];
     Object* const overwritten = slot.load(std::memory_order_relaxed);
-    slot.store(value, std::memory_order_relaxed);
+    slot.store(value, std::memory_order_release);
     if (reinterpret_cast<std::uintptr_t>(value) - g_barrier_range.base <
             g_barrier_range.record_span.load(std::memory_order_relaxed) &&
         !in_nursery(this)) [[unlikely]] {

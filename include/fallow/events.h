@@ -34,6 +34,7 @@ struct FullEvent {
   std::uint64_t number;
   std::uint64_t wall_ns;  ///< all mutators stopped, in `steps` pauses together
   std::uint64_t cpu_ns;
+  std::uint64_t marker_cpu_ns;  ///< of the marker thread, beside the mutators
   std::uint64_t steps;
   std::size_t used_bytes_before;
   std::size_t used_bytes_after;

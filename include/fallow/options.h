@@ -34,6 +34,12 @@ struct HeapOptions {
   /// these are not enough for the cycle to end before the heap has grown past its goal, there are
   /// further ones while the nursery is filled. 0: full collections are not sliced.
   std::uint64_t step_budget_microseconds = 500;
+  /// 1: a thread of the heap marks while the program runs, so that less of a full collection is
+  /// left for pauses. For programs that leave a processor idle: a collection waits for this thread
+  /// as it does for mutators, some ten microseconds when each has a processor of its own, else
+  /// until the system lets it run. Trace functions of types then run beside the program. Not in the
+  /// child of a fork.
+  std::size_t marker_threads = 0;
   /// A whole pause, the copies of a minor collection and a step of a full one, should take no more
   /// CPU time in 999 of 1000 cases: the heap then uses only so much of the nursery between two
   /// collections. What it achieves is HeapStatistics::pause_cpu. 0: the nursery is used as it is.

@@ -19,7 +19,8 @@ namespace fallow {
 ///
 /// `visit` may be called on each slot once, in any order; slots may hold null. The collector may
 /// change a slot during the call. A trace function must not allocate, throw, or touch other
-/// managed objects: they may be half moved.
+/// managed objects: they may be half moved. With HeapOptions::marker_threads it also runs beside
+/// the program, so what tells it where the slots are must not change, or be atomic.
 class SlotVisitor {
  public:
   using Function = void (*)(void* context, Object** slot);

@@ -34,7 +34,7 @@ MutatorState* mutator_for(const Object* object) noexcept {
 bool is_young(const Object* object) noexcept {
   if (object == nullptr) return false;
   if (in_nursery(object)) return true;
-  return AddressSpace::instance().is_large(object) && LargeHeader::of(object)->young;
+  return AddressSpace::instance().is_large(object) && LargeHeader::of(object)->is_young();
 }
 
 void shade_if_marking(Object* overwritten) noexcept {
@@ -101,7 +101,7 @@ void ReferenceArray::copy_items(std::size_t to, const ReferenceArray& source, st
     }
   }
   const auto copy_one = [&](std::size_t i) {
-    target[i].store(origin[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    target[i].store(origin[i].load(std::memory_order_relaxed), std::memory_order_release);
   };
   if (target <= origin) {
     for (std::size_t i = 0; i < count; ++i) copy_one(i);
@@ -123,7 +123,7 @@ void ReferenceArray::fill_items(std::size_t first, std::size_t count, Object* va
       shade_if_marking(target[i].load(std::memory_order_relaxed));
     }
   }
-  for (std::size_t i = 0; i < count; ++i) target[i].store(value, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < count; ++i) target[i].store(value, std::memory_order_release);
   if (young || !is_young(value)) return;
   for (std::size_t i = 0; i < count; ++i) remember_item(this, length(), items(), first + i, value);
 }

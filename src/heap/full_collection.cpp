@@ -168,6 +168,7 @@ std::uint64_t HeapCore::spend(const StepBudget& budget) {
   step_pauses_.wall.record(event.wall_ns);
   step_pauses_.cpu.record(event.cpu_ns);
   listeners_.note(event);
+  if (options_.marker_threads != 0 && event.after == CycleState::kMarking) marker_.notify();
   return event.cpu_ns;
 }
 
@@ -245,6 +246,18 @@ bool HeapCore::mark_some(std::size_t references) {
   if (full_.mark_some(references)) return true;
   note_overwritten();
   return full_.mark_some(1);
+}
+
+bool HeapCore::mark_beside() {
+  if (full_.state() != CycleState::kMarking || gate_.is_closed()) return false;
+  if (major_pauses_.load(std::memory_order_relaxed) != 0) return false;
+  return full_.mark_beside(kMarkQuantum);
+}
+
+void HeapCore::marked_beside(std::size_t bytes, std::uint64_t cpu_ns) noexcept {
+  cycle_.event.marker_cpu_ns += cpu_ns;
+  marker_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  marker_cpu_ns_.fetch_add(cpu_ns, std::memory_order_relaxed);
 }
 
 void HeapCore::finish_marking() {

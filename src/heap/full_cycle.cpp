@@ -28,11 +28,18 @@ void FullCycle::begin() {
   state_ = State::kMarking;
 }
 
-void FullCycle::shade(Object* object) {
+void FullCycle::shade(Object* object) { shade_from<Mutators::kStopped>(object); }
+
+template <FullCycle::Mutators Are>
+void FullCycle::shade_from(Object* object) {
   if (object == nullptr || in_nursery(object)) return;
+  if constexpr (Are == Mutators::kRunning) {
+    if (claim(object)) account_and_push(object);
+    return;
+  }
   if (space_.is_large(object)) {
     LargeHeader* const header = LargeHeader::of(object);
-    if (header->young || header->color == old_.live_color()) return;
+    if (header->is_young() || header->color == old_.live_color()) return;
     header->color = old_.live_color();
   } else {
     std::uint8_t* const mark = mark_byte(object);
@@ -72,7 +79,7 @@ bool FullCycle::claim(Object* object) noexcept {
   std::uint8_t* mark = nullptr;
   if (space_.is_large(object)) {
     LargeHeader* const header = LargeHeader::of(object);
-    if (header->young) return false;
+    if (header->is_young()) return false;
     mark = &header->color;
   } else {
     mark = mark_byte(object);
@@ -85,18 +92,23 @@ void FullCycle::push(Object* object, std::size_t first) {
   if (!stack_.push({object, first})) stack_lost_ = true;
 }
 
-bool FullCycle::mark_some(std::size_t references) {
+bool FullCycle::mark_some(std::size_t references) { return mark<Mutators::kStopped>(references); }
+
+bool FullCycle::mark_beside(std::size_t references) { return mark<Mutators::kRunning>(references); }
+
+template <FullCycle::Mutators Are>
+bool FullCycle::mark(std::size_t references) {
   std::size_t done = 0;
   while (done < references) {
     if (!stack_.empty()) {
-      done += scan(stack_.pop());
+      done += scan<Are>(stack_.pop());
     } else if (!shade_later_.empty()) {
       ++done;
-      shade(shade_later_.pop());
+      shade_from<Are>(shade_later_.pop());
     } else if (!scan_later_.empty()) {
       ++done;
       account_and_push(scan_later_.pop());
-    } else if (stack_lost_) {
+    } else if (stack_lost_ && Are == Mutators::kStopped) {
       rescan();
     } else {
       return false;
@@ -105,10 +117,15 @@ bool FullCycle::mark_some(std::size_t references) {
   return true;
 }
 
+template <FullCycle::Mutators Are>
 std::size_t FullCycle::scan(const Pending& pending) {
   Object* const object = pending.object;
   const TypeDescriptor& type = *ObjectAccess::descriptor(object);
-  auto visitor = [this](Object** slot) { shade(*slot); };
+  auto visitor = [this](Object** slot) {
+    // Pairs with the barrier's store: a new large object says that it is young.
+    constexpr int kOrder = Are == Mutators::kRunning ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED;
+    shade_from<Are>(__atomic_load_n(slot, kOrder));
+  };
   if (pending.first == 0) visit_fixed_references(object, type, visitor);
   if (type.items == TypeDescriptor::Items::kNone) [[likely]]
     return 1 + type.reference_count;
@@ -127,13 +144,13 @@ void FullCycle::rescan() {
   const auto rescan_object = [this](Object* object) {
     auto visitor = [this](Object** slot) { shade(*slot); };
     visit_references(object, *ObjectAccess::descriptor(object), visitor);
-    while (!stack_.empty()) scan(stack_.pop());
+    while (!stack_.empty()) scan<Mutators::kStopped>(stack_.pop());
   };
   old_.for_each_object([&](Object* object, MarkColor color) {
     if (color == old_.live_color()) rescan_object(object);
   });
   large_.for_each([&](LargeHeader* header) {
-    if (!header->young && header->color == old_.live_color()) rescan_object(header->object());
+    if (!header->is_young() && header->color == old_.live_color()) rescan_object(header->object());
   });
 }
 

@@ -22,7 +22,7 @@ namespace fallow::detail {
 /// meanwhile are born with the live colour. Nursery objects are never marked: they are promoted or
 /// die in minor collections. No recursion; long arrays are marked in slices; when there is no
 /// memory for the mark stack, marked objects are found again by walking the heap. All calls need
-/// all mutators stopped.
+/// all mutators stopped, but for mark_beside() and those for write barriers.
 class FullCycle {
  public:
   using State = CycleState;
@@ -58,6 +58,9 @@ class FullCycle {
   }
   /// Scans about `references` references; false when nothing is left to scan.
   bool mark_some(std::size_t references);
+  /// The same on a marker thread, beside mutators that run; only one such call at a time, and none
+  /// beside any call that needs the mutators stopped. Also false when the rest is not for it.
+  bool mark_beside(std::size_t references);
   /// Everything reachable is marked: the rest is dead from now on.
   void finish_marking();
   /// Frees dead objects: about `blocks` blocks and as many large objects; false when done.
@@ -75,15 +78,23 @@ class FullCycle {
   [[nodiscard]] std::size_t marking_done() const noexcept { return marked_bytes_ + scanned_items_; }
 
  private:
+  /// Whether mutators run meanwhile, whose barriers mark objects too.
+  enum class Mutators : std::uint8_t { kStopped, kRunning };
+
   /// A pending object, or the rest of a long one from item `first` on.
   struct Pending {
     Object* object;
     std::size_t first;
   };
 
+  template <Mutators Are>
+  bool mark(std::size_t references);
+  template <Mutators Are>
+  void shade_from(Object* object);
   /// Books of an object that has just been marked; pushes it.
   void account_and_push(Object* object);
   void push(Object* object, std::size_t first);
+  template <Mutators Are>
   std::size_t scan(const Pending& pending);
   /// After entries were lost: visits the references of all marked objects again. Each pass marks at
   /// least the children that the pass before dropped, so passes end.

@@ -96,6 +96,8 @@ HeapStatistics HeapCore::statistics() {
   figures.pause_wall = summarize(pauses_.wall);
   figures.pause_cpu = summarize(pauses_.cpu);
   figures.cycle = full_.state();
+  figures.marker_bytes = marker_bytes_.load(std::memory_order_relaxed);
+  figures.marker_cpu_ns = marker_cpu_ns_.load(std::memory_order_relaxed);
   figures.no_gc_scopes = gate_.scopes();
   figures.no_gc_overruns = gate_.overruns();
   figures.major_pauses = major_pauses_.load(std::memory_order_relaxed);

@@ -15,6 +15,7 @@
 #include "heap/growth.h"
 #include "heap/large_space.h"
 #include "heap/listeners.h"
+#include "heap/marker_thread.h"
 #include "heap/minor_collector.h"
 #include "heap/mutator_state.h"
 #include "heap/no_gc_gate.h"
@@ -107,6 +108,12 @@ class HeapCore {
   /// Scans about `references` references; false when everything reachable is marked.
   bool mark_some(std::size_t references);
   void finish_marking();
+
+  // For the marker thread, which visits the world.
+  /// Marks a little; false when there is nothing that it may mark.
+  bool mark_beside();
+  /// It has marked so much in one visit.
+  void marked_beside(std::size_t bytes, std::uint64_t cpu_ns) noexcept;
 
   // Free memory (reclaim.cpp). Safe beside mutators and collections; the caller holds the registry
   // of heaps.
@@ -309,6 +316,8 @@ class HeapCore {
   std::atomic<std::uint64_t> owed_ns_{0};  ///< by pacing to the cycle, until the next collection
   std::atomic<std::uint64_t> next_payment_ns_{0};  ///< not before this moment
   std::atomic<int> major_pauses_{0};
+  std::atomic<std::uint64_t> marker_cpu_ns_{0};
+  std::atomic<std::uint64_t> marker_bytes_{0};
 
   Pauses pauses_;  ///< whole ones
   Pauses minor_pauses_;
@@ -317,6 +326,9 @@ class HeapCore {
   telemetry::PauseHistogram stop_pauses_;
 
   Listeners listeners_;
+
+  /// Last, so that it ends before what it works on.
+  MarkerThread marker_{*this};
 };
 
 template <class Work>

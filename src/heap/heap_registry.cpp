@@ -105,6 +105,7 @@ void HeapCore::parent_after_fork() noexcept {
 
 void HeapCore::child_after_fork() noexcept {
   listeners_.child_after_fork();
+  marker_.child_after_fork();
   unlock_after_fork();
   const MutatorState* const own = mutator_of_thread(this);
   gate_.child_after_fork(own != nullptr && in_no_gc(*own));

@@ -45,7 +45,7 @@ Object* LargeSpace::allocate(std::size_t bytes) {
   auto* const header = ::new (reinterpret_cast<void*>(start)) LargeHeader{};
   header->heap = heap_;
   header->span_bytes = span;
-  header->young = true;
+  header->set_young(true);
   ObjectAccess::set_header(header->object(), 0);
   const std::scoped_lock lock(mutex_);
   young_.push_front(header);
@@ -61,7 +61,7 @@ std::size_t LargeSpace::promote_or_free_young(MarkColor color) {
     young_.remove(header);
     if (header->reached) {
       survived += header->span_bytes;
-      header->young = false;
+      header->set_young(false);
       header->reached = false;
       header->color = color;
       old_.push_front(header);

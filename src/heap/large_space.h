@@ -17,8 +17,12 @@ struct alignas(64) LargeHeader {
   ListLinks<LargeHeader> links;
   std::size_t span_bytes;  ///< whole pages, header included
   std::uint8_t color;      ///< of old ones: a MarkColor, in a type that barriers can exchange
-  bool young;              ///< born since the last minor collection
+  bool young;              ///< born since the last minor collection; see is_young()
   bool reached;            ///< young, and found alive by the running minor collection
+
+  /// Beside mutators that allocate: whoever finds a reference to the object may ask.
+  [[nodiscard]] bool is_young() const noexcept { return __atomic_load_n(&young, __ATOMIC_RELAXED); }
+  void set_young(bool value) noexcept { __atomic_store_n(&young, value, __ATOMIC_RELAXED); }
 
   Object* object() noexcept { return reinterpret_cast<Object*>(this + 1); }
   [[nodiscard]] const Object* object() const noexcept {

@@ -190,7 +190,7 @@ void MinorCollector::scan(Object* object) {
 
 void MinorCollector::reach_large(Object* object) {
   LargeHeader* const header = LargeHeader::of(object);
-  if (!header->young || header->reached) return;
+  if (!header->is_young() || header->reached) return;
   header->reached = true;
   if (!ObjectAccess::descriptor(object)->has_references) return;
   if (!large_pending_.push(object)) large_lost_ = true;
@@ -200,7 +200,7 @@ void MinorCollector::visit_all_old_objects() {
   // Copies made on the way are visited a second time at most.
   old_.for_each_object([this](Object* object, MarkColor) { scan(object); });
   large_.for_each([this](LargeHeader* header) {
-    if (!header->young) scan(header->object());
+    if (!header->is_young()) scan(header->object());
   });
 }
 
@@ -213,7 +213,7 @@ MinorCollector::Result MinorCollector::finish() {
   while (large_lost_) {
     large_lost_ = false;
     large_.for_each([this](LargeHeader* header) {
-      if (header->young && header->reached) scan(header->object());
+      if (header->is_young() && header->reached) scan(header->object());
     });
     scan_reached_large();
   }

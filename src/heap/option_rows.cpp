@@ -54,6 +54,9 @@ constexpr OptionRow kRows[] = {
      "CPU time of one step of a full collection, at most; there are as many steps as the cycle "
      "needs "
      "to keep pace. 0: full collections are not sliced."},
+    {"marker_threads", "FALLOW_MARKER_THREADS", Kind::kCount, 0, 1, "0",
+     "Threads that mark for full collections while the program runs; worth it where a processor is "
+     "idle."},
     {"pause_target_microseconds", "FALLOW_PAUSE_TARGET", Kind::kMicroseconds, 0, 1e7, "0 (none)",
      "CPU time that a whole pause should take at most, in 999 of 1000 cases; the heap uses less of "
      "the nursery to keep to it. Takes us, ms and s."},
@@ -115,6 +118,7 @@ constexpr Member kMembers[] = {
     {.size = &HeapOptions::growth_cap_bytes, .zero_chooses = true},
     {.size = &HeapOptions::growth_floor_bytes, .zero_chooses = true},
     {.number = &HeapOptions::step_budget_microseconds},
+    {.size = &HeapOptions::marker_threads},
     {.number = &HeapOptions::pause_target_microseconds},
     {.number = &HeapOptions::reclaim_age_microseconds},
     {.flag = &HeapOptions::reclaimer_thread},

@@ -12,8 +12,9 @@ namespace fallow::detail {
 /// goal: a step gets the part of the remaining work that corresponds to the part of the remaining
 /// room which has been used up since the step before; once the goal is passed, all of it. It never
 /// gets more than the budget of a pause: the rest is owed, and paid in further pauses while the
-/// next nursery is filled. The cost of marking a byte is learnt from the steps themselves. Pure
-/// arithmetic, so that tests can play a program's growth through it.
+/// next nursery is filled. What another thread does meanwhile counts as done. The cost of marking a
+/// byte is learnt from the steps themselves. Pure arithmetic, so that tests can play a program's
+/// growth through it.
 class Pacer {
  public:
   /// `budget_ns`: CPU time of one step at most.
@@ -45,6 +46,7 @@ class Pacer {
   std::size_t goal_ = 0;
   std::size_t work_ = 0;
   std::size_t used_before_ = 0;
+  std::size_t done_before_ = 0;  ///< at the end of the last step
   double ns_per_unit_ = 1.0;
   std::uint64_t owed_ns_ = 0;
 };

@@ -131,7 +131,7 @@ class Verifier {
   Place place_of(const Object* object) {
     if (in_nursery(object)) return Place::kNursery;
     if (!core_.space().is_large(object)) return Place::kOld;
-    return LargeHeader::of(object)->young ? Place::kYoungLarge : Place::kOldLarge;
+    return LargeHeader::of(object)->is_young() ? Place::kYoungLarge : Place::kOldLarge;
   }
 
   static std::uint64_t length_of(const Object* object, const TypeDescriptor& type) {

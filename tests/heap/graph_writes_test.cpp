@@ -19,10 +19,14 @@ struct Write {
   unsigned target;
 };
 
+/// Who does the work items before the write.
+enum class Marker : std::uint8_t { kPause, kThread };
+
 class GraphWrites {
  public:
-  explicit GraphWrites(unsigned objects)
+  GraphWrites(unsigned objects, Marker marker)
       : objects_(objects),
+        marker_(marker),
         test_(with_nursery(64 * kKiB)),
         core_(detail::HeapAccess::core(test_.heap)),
         by_hand_(test_.heap),
@@ -86,6 +90,10 @@ class GraphWrites {
     }
   }
 
+  bool mark_one() {
+    return marker_ == Marker::kPause ? core_.mark_some(1) : core_.full_cycle().mark_beside(1);
+  }
+
   /// True when `items` work items were more than there are.
   bool run(const Graph& graph, unsigned root_mask, const Write& write, unsigned items,
            bool minor_after_write) {
@@ -97,7 +105,7 @@ class GraphWrites {
     core_.with_world_stopped([&] { core_.begin_marking(); });
     bool more = true;
     core_.with_world_stopped([&] {
-      for (unsigned item = 0; item < items && more; ++item) more = core_.mark_some(1);
+      for (unsigned item = 0; item < items && more; ++item) more = mark_one();
     });
     std::copy_n(kept, kMaxObjects, all_.slots());
     Graph after = graph;
@@ -151,6 +159,7 @@ class GraphWrites {
   static constexpr std::size_t kCasesPerVerification = 256;
 
   const unsigned objects_;
+  const Marker marker_;
   std::size_t checked_ = 0;
   TestHeap test_;
   detail::HeapCore& core_;
@@ -159,8 +168,8 @@ class GraphWrites {
   Frame all_;
 };
 
-void check_all(unsigned objects, std::size_t every) {
-  GraphWrites writes(objects);
+void check_all(unsigned objects, std::size_t every, Marker marker = Marker::kPause) {
+  GraphWrites writes(objects, marker);
   std::size_t number = 0;
   std::size_t cases = 0;
   for (const Graph& graph : canonical_graphs(objects)) {
@@ -182,6 +191,11 @@ constexpr bool kSlow = detail::kChecked || kSanitized;
 TEST(GraphWrites, OfOneAndTwoObjects) {
   check_all(1, 1);
   check_all(2, kSlow ? 11 : 1);
+}
+
+TEST(GraphWrites, WithTheItemsOfAMarkerThread) {
+  check_all(1, 1, Marker::kThread);
+  check_all(2, kSlow ? 11 : 1, Marker::kThread);
 }
 
 // Two million cases would take minutes: a spread of them.

@@ -19,6 +19,7 @@ struct Variant {
   std::size_t hard_limit_bytes = 0;
   std::size_t growth_floor_bytes = 1 * kMiB;
   double growth_factor = 1.1;
+  std::size_t marker_threads = 0;
 
   [[nodiscard]] ModelSettings settings(std::size_t nursery) const {
     ModelSettings settings;
@@ -30,6 +31,7 @@ struct Variant {
     settings.options.hard_limit_bytes = hard_limit_bytes;
     settings.options.growth_floor_bytes = growth_floor_bytes;
     settings.options.growth_factor = growth_factor;
+    settings.options.marker_threads = marker_threads;
     settings.steps = scaled(steps) * step_multiplier();
     return settings;
   }
@@ -62,6 +64,12 @@ constexpr Variant kVariants[] = {
      .nursery_bytes = 64 * kKiB,
      .hard_limit_bytes = 20 * kMiB,
      .growth_floor_bytes = 64 * kMiB},
+    {.name = "Marker", .steps = 20'000, .nursery_bytes = 16 * kKiB, .marker_threads = 1},
+    {.name = "MarkerVerify",
+     .steps = 3000,
+     .nursery_bytes = 16 * kKiB,
+     .verify = true,
+     .marker_threads = 1},
 };
 
 class ModelRandom : public ::testing::TestWithParam<Variant> {};

@@ -16,7 +16,7 @@ constexpr const char* kVariables[] = {
     "FALLOW_GROWTH_FLOOR", "FALLOW_SLOT_STACK",  "FALLOW_STOP_WARNING",  "FALLOW_HUGE_PAGES",
     "FALLOW_ZEAL",         "FALLOW_ZEAL_SEED",   "FALLOW_ROTATE",        "FALLOW_POISON",
     "FALLOW_VERIFY",       "FALLOW_STEP_BUDGET", "FALLOW_PAUSE_TARGET",  "FALLOW_SOFT_LIMIT",
-    "FALLOW_LIMIT_SHARE",  "FALLOW_RECLAIM_AGE", "FALLOW_RECLAIMER",
+    "FALLOW_LIMIT_SHARE",  "FALLOW_RECLAIM_AGE", "FALLOW_RECLAIMER",     "FALLOW_MARKER_THREADS",
 };
 
 class Options : public ::testing::Test {
@@ -77,6 +77,7 @@ TEST_F(Options, TheHeapKeepsWhatWasGiven) {
   given.soft_limit_bytes = 32 * kMiB;
   given.limit_cpu_share = 0.3;
   given.pause_target_microseconds = 700;
+  given.marker_threads = 1;
   given.reclaim_age_microseconds = 5;
   given.reclaimer_thread = false;
   given.zeal = 100;
@@ -97,6 +98,7 @@ TEST_F(Options, TheHeapKeepsWhatWasGiven) {
   EXPECT_EQ(kept.soft_limit_bytes, given.soft_limit_bytes);
   EXPECT_EQ(kept.limit_cpu_share, given.limit_cpu_share);
   EXPECT_EQ(kept.pause_target_microseconds, given.pause_target_microseconds);
+  EXPECT_EQ(kept.marker_threads, given.marker_threads);
   EXPECT_EQ(kept.reclaim_age_microseconds, given.reclaim_age_microseconds);
   EXPECT_EQ(kept.reclaimer_thread, given.reclaimer_thread);
   EXPECT_EQ(kept.zeal, given.zeal);
@@ -129,6 +131,7 @@ TEST_F(Options, EveryVariableIsRead) {
   EXPECT_EQ(with("FALLOW_SOFT_LIMIT", "1G").soft_limit_bytes, 1024 * kMiB);
   EXPECT_EQ(with("FALLOW_LIMIT_SHARE", "0.25").limit_cpu_share, 0.25);
   EXPECT_EQ(with("FALLOW_PAUSE_TARGET", "1ms").pause_target_microseconds, 1000U);
+  EXPECT_EQ(with("FALLOW_MARKER_THREADS", "1").marker_threads, 1U);
   EXPECT_EQ(with("FALLOW_RECLAIM_AGE", "3s").reclaim_age_microseconds, 3'000'000U);
   EXPECT_FALSE(with("FALLOW_RECLAIMER", "0").reclaimer_thread);
   EXPECT_FALSE(with("FALLOW_HUGE_PAGES", "off").huge_pages);

@@ -32,10 +32,11 @@ inline bool in_nursery(const void* address) noexcept {
                                                Object* value) noexcept;
 
 /// The write barrier (DESIGN H6): store, then leave the fast path only when an object outside the
-/// nursery receives a reference to a young one, or while marking is active.
+/// nursery receives a reference to a young one, or while marking is active. The store is a release
+/// for a marker thread that finds a new large object in the slot.
 inline void store_with_barrier(Slot& slot, Object* value) noexcept {
   Object* const overwritten = slot.load(std::memory_order_relaxed);
-  slot.store(value, std::memory_order_relaxed);
+  slot.store(value, std::memory_order_release);
   if (reinterpret_cast<std::uintptr_t>(value) - g_barrier_range.base <
           g_barrier_range.record_span.load(std::memory_order_relaxed) &&
       !in_nursery(&slot)) [[unlikely]] {

@@ -1,0 +1,65 @@
+#include "heap/marker_thread.h"
+
+#include "heap/heap_core.h"
+#include "platform/futex.h"
+
+namespace fallow::detail {
+
+MarkerThread::~MarkerThread() {
+  if (state_.load() == kAbsent) return;
+  state_.store(kEnding);
+  platform::futex_wake_all(state_);
+  thread_.join();
+}
+
+bool MarkerThread::notify() noexcept {
+  switch (state_.load()) {
+    case kAwake:
+      return true;
+    case kAsleep:
+      state_.store(kAwake);
+      platform::futex_wake_all(state_);
+      return true;
+    case kNotStarted:
+      state_.store(kAwake);
+      if (thread_.start("fallow-marker", run, this)) return true;
+      state_.store(kAbsent);
+      return false;
+    default:
+      return false;
+  }
+}
+
+void MarkerThread::child_after_fork() noexcept {
+  thread_.forget();
+  state_.store(kAbsent);
+}
+
+void MarkerThread::run(void* self) {
+  auto& marker = *static_cast<MarkerThread*>(self);
+  while (marker.state_.load() != kEnding) {
+    marker.mark_until_asleep();
+    platform::futex_wait(marker.state_, kAsleep, 0);
+  }
+}
+
+void MarkerThread::mark_until_asleep() {
+  while (state_.load() == kAwake) visit();
+}
+
+void MarkerThread::visit() {
+  const World::Visit visit(core_.world());
+  const Stopwatch watch;
+  const std::size_t done = core_.full_cycle().marking_done();
+  bool more = true;
+  while (more && state_.load(std::memory_order_relaxed) == kAwake) {
+    if (core_.world().stop_requested()) break;
+    more = core_.mark_beside();
+  }
+  core_.marked_beside(core_.full_cycle().marking_done() - done, watch.cpu_ns());
+  if (more) return;
+  std::uint32_t awake = kAwake;
+  state_.compare_exchange_strong(awake, kAsleep);
+}
+
+}  // namespace fallow::detail
