@@ -38,6 +38,7 @@ void fork_while(const HeapOptions& options, int disturbers, std::size_t forks, D
   Heap heap(options);
   std::atomic<bool> done{false};
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(disturbers));
   std::atomic<int> started{0};
   for (int i = 0; i < disturbers; ++i) {
     threads.emplace_back([&] {
