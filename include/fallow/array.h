@@ -97,8 +97,8 @@ class ReferenceArray : public ArrayBase {
   void fill_items(std::size_t first, std::size_t count, Object* value) noexcept;
 
  private:
-  [[gnu::cold, gnu::noinline]] void record_array_store(std::size_t index, Object* overwritten,
-                                                       Object* value) noexcept;
+  [[gnu::noinline]] void record_array_store(std::size_t index, Object* overwritten,
+                                            Object* value) noexcept;
 };
 
 }  // namespace detail

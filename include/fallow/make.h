@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "fallow/field.h"
 #include "fallow/live.h"
 #include "fallow/mutator.h"
 #include "fallow/type.h"

@@ -9,7 +9,7 @@ namespace fallow::detail {
 
 namespace {
 
-bool some_heap_marks() noexcept {
+[[gnu::always_inline]] inline bool some_heap_marks() noexcept {
   return g_barrier_range.record_span.load(std::memory_order_relaxed) ==
          std::numeric_limits<std::uintptr_t>::max();
 }
@@ -20,57 +20,75 @@ HeapCore* heap_of(const Object* object) noexcept {
   return space.is_large(object) ? LargeHeader::of(object)->heap : Chunk::of(object)->heap;
 }
 
-/// The calling thread's running mutator in the heap of `object`; nullptr if it has none. What a
-/// parked one has recorded may be read by a collector at this moment.
-MutatorState* mutator_for(const Object* object) noexcept {
+/// The calling thread's running mutator if it is the one for whatever object the thread may hold;
+/// nullptr when it takes a closer look to find out.
+[[gnu::always_inline]] inline MutatorState* only_mutator() noexcept {
   MutatorState* const first = first_mutator_of_thread();
-  if (first == nullptr) return nullptr;
-  const bool only_one = first->next_on_thread == nullptr && HeapCore::only_one_exists();
-  MutatorState* const state = only_one ? first : mutator_of_thread(heap_of(object));
+  if (first == nullptr || first->next_on_thread != nullptr) return nullptr;
+  if (!HeapCore::only_one_exists()) return nullptr;
+  return first->status == MutatorState::Status::kRunning ? first : nullptr;
+}
+
+/// The calling thread's running mutator in a heap; nullptr if it has none. What a parked one has
+/// recorded may be read by a collector at this moment.
+MutatorState* mutator_in(const HeapCore* core) noexcept {
+  MutatorState* const state = mutator_of_thread(core);
   const bool runs = state != nullptr && state->status == MutatorState::Status::kRunning;
   return runs ? state : nullptr;
 }
 
-bool is_young(const Object* object) noexcept {
+[[gnu::always_inline]] inline bool is_young(const Object* object) noexcept {
   if (object == nullptr) return false;
   if (in_nursery(object)) return true;
   return AddressSpace::instance().is_large(object) && LargeHeader::of(object)->is_young();
 }
 
-void shade_if_marking(Object* overwritten) noexcept {
-  // Young objects are not part of the snapshot, and may be gone when the collector would look.
-  if (!some_heap_marks() || overwritten == nullptr || is_young(overwritten)) return;
-  MutatorState* const state = mutator_for(overwritten);
-  HeapCore* const core = state != nullptr ? state->core : heap_of(overwritten);
-  FullCycle& cycle = core->full_cycle();
-  if (cycle.state() != FullCycle::State::kMarking) return;
-  if (state != nullptr) {
-    state->overwritten.add(overwritten, cycle);
-    return;
-  }
-  core->with_orphans([&](RememberedSet&, SnapshotLog& log) { log.add(overwritten, cycle); });
-}
-
-/// Calls use(set) with the remembered set to which a slot holding `value` goes.
+/// Calls use(set, log) with those into which a thread notes what it has done with `object`.
 template <class Use>
-void with_remembered_set(const Object* value, Use&& use) noexcept {
-  MutatorState* const state = mutator_for(value);
-  if (state != nullptr) {
-    use(state->remembered);
-    return;
-  }
-  heap_of(value)->with_orphans([&](RememberedSet& set, SnapshotLog&) { use(set); });
+void with_notes(Object* object, Use use) noexcept {
+  HeapCore* const core = heap_of(object);
+  MutatorState* const state = mutator_in(core);
+  if (state != nullptr) return use(state->remembered, state->overwritten);
+  core->with_orphans(use);
 }
 
-/// Items of an array: slots one by one in a short one, cards that fill up in a long one.
-void remember_item(Object* array, std::size_t length, Slot* items, std::size_t index,
-                   const Object* value) noexcept {
-  with_remembered_set(value, [&](RememberedSet& set) {
-    if (card_count(length) == 0) {
-      set.add_slot(&items[index]);
-    } else {
-      set.add_item({array, index / kCardItems}, length, &items[index]);
-    }
+void note_overwritten(Object* overwritten, FullCycle& cycle, SnapshotLog& log) noexcept {
+  if (cycle.state() == FullCycle::State::kMarking) log.add(overwritten, cycle);
+}
+
+/// While some heap marks. Young objects are not part of the snapshot, and may be gone when the
+/// collector would look.
+[[gnu::noinline]] void shade_overwritten(Object* overwritten) noexcept {
+  if (overwritten == nullptr || is_young(overwritten)) return;
+  MutatorState* const state = only_mutator();
+  if (state != nullptr) [[likely]]
+    return note_overwritten(overwritten, state->core->full_cycle(), state->overwritten);
+  with_notes(overwritten, [overwritten](RememberedSet&, SnapshotLog& log) {
+    note_overwritten(overwritten, heap_of(overwritten)->full_cycle(), log);
+  });
+}
+
+[[gnu::always_inline]] inline void shade_if_marking(Object* overwritten) noexcept {
+  if (some_heap_marks()) shade_overwritten(overwritten);
+}
+
+/// Slots one by one in a short array, cards that fill up in a long one.
+[[gnu::always_inline]] inline void note_item(RememberedSet& set, Object* array, std::size_t length,
+                                             Slot* items, std::size_t index) noexcept {
+  if (card_count(length) == 0) {
+    set.add_slot(&items[index]);
+  } else {
+    set.add_item({array, index / kCardItems}, length, &items[index]);
+  }
+}
+
+[[gnu::always_inline]] inline void remember_item(Object* array, std::size_t length, Slot* items,
+                                                 std::size_t index, Object* value) noexcept {
+  MutatorState* const state = only_mutator();
+  if (state != nullptr) [[likely]]
+    return note_item(state->remembered, array, length, items, index);
+  with_notes(value, [=](RememberedSet& set, SnapshotLog&) {
+    note_item(set, array, length, items, index);
   });
 }
 
@@ -80,7 +98,10 @@ void record_store(Slot* slot, Object* overwritten, Object* value) noexcept {
   shade_if_marking(overwritten);
   // A young overwritten value means that the slot is in the set already.
   if (in_nursery(overwritten) || !is_young(value)) return;
-  with_remembered_set(value, [&](RememberedSet& set) { set.add_slot(slot); });
+  MutatorState* const state = only_mutator();
+  if (state != nullptr) [[likely]]
+    return state->remembered.add_slot(slot);
+  with_notes(value, [slot](RememberedSet& set, SnapshotLog&) { set.add_slot(slot); });
 }
 
 void ReferenceArray::record_array_store(std::size_t index, Object* overwritten,

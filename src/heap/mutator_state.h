@@ -64,8 +64,11 @@ struct MutatorState {
   bool constructing = false;  ///< checked builds: a constructor of a managed object is running
 };
 
+// Initial-exec: one load relative to the thread pointer, also inside a shared library.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local MutatorState* t_first_mutator;
+
 /// The mutators of the calling thread, most recent first; nullptr when there is none.
-MutatorState* first_mutator_of_thread() noexcept;
+inline MutatorState* first_mutator_of_thread() noexcept { return t_first_mutator; }
 /// The mutator of the calling thread in a heap, or nullptr.
 MutatorState* mutator_of_thread(const HeapCore* core) noexcept;
 void push_mutator_of_thread(MutatorState* state) noexcept;

@@ -69,7 +69,7 @@ class PushBuffer {
   static constexpr std::size_t kFirstCapacity = 256;
   static constexpr std::size_t kKeptBytes = std::size_t{4} << 20;
 
-  bool grow() noexcept {
+  [[gnu::noinline]] bool grow() noexcept {
     const std::size_t capacity = capacity_ == 0 ? kFirstCapacity : capacity_ * 2;
     void* const items = std::realloc(static_cast<void*>(items_), capacity * sizeof(T));
     if (items == nullptr) return false;

@@ -5,19 +5,6 @@
 
 namespace fallow::detail {
 
-void RememberedSet::add_item(CardEntry card, std::size_t length, Slot* slot) noexcept {
-  std::uint8_t* const count = &card_counts(card.array, length)[card.card];
-  const std::uint8_t before = __atomic_load_n(count, __ATOMIC_RELAXED);
-  if (before == kFullCard) return;
-  __atomic_store_n(count, static_cast<std::uint8_t>(before + 1), __ATOMIC_RELAXED);
-  if (before == 0) add_card(counting_cards_, card);
-  if (before + 1 == kFullCard) {
-    add_card(full_cards_, card);
-  } else {
-    add_slot(slot);
-  }
-}
-
 void RememberedSet::add_card(PushBuffer<CardEntry>& cards, CardEntry entry) noexcept {
   if (cards.push(entry)) return;
   everything_ = true;

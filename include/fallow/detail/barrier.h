@@ -28,8 +28,8 @@ inline bool in_nursery(const void* address) noexcept {
 }
 
 /// Records an old slot that now refers to a young object and shades what marking must not lose.
-[[gnu::cold, gnu::noinline]] void record_store(Slot* slot, Object* overwritten,
-                                               Object* value) noexcept;
+/// Not marked as cold: programs that store into old objects come here often.
+[[gnu::noinline]] void record_store(Slot* slot, Object* overwritten, Object* value) noexcept;
 
 /// The write barrier (DESIGN H6): store, then leave the fast path only when an object outside the
 /// nursery receives a reference to a young one, or while marking is active. The store is a release
