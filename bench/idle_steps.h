@@ -11,15 +11,12 @@ class IdleSteps {
  public:
   explicit IdleSteps(Heap& heap) : heap_(heap) {}
 
-  /// Works on a full collection until shortly before a moment (of the monotonic clock), if one is
-  /// under way or due and there is time for it.
+  /// A minor collection if that takes a small part of the time until a moment (of the monotonic
+  /// clock); then until shortly before it a full one, if one is under way or due.
   void work_before(std::uint64_t moment_ns);
 
  private:
-  [[nodiscard]] bool is_due() const;
-
   Heap& heap_;
-  bool under_way_ = false;
 };
 
 }  // namespace fallow::bench

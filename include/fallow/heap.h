@@ -56,7 +56,7 @@ class Heap {
   /// Works on the full collection for about so much CPU time of the calling thread, with all
   /// mutators stopped; begins one, after a minor collection, if none is under way. Overruns by at
   /// most one quantum (some 50 µs) beyond that minor collection. A program that collects in idle
-  /// time calls it until `cycle_ended`, and again when statistics().next_full_at comes near.
+  /// time calls it until `cycle_ended`, and again when usage().next_full_at comes near.
   StepResult step(std::chrono::nanoseconds cpu_budget);
   /// The same until a moment, for event loops that know when they are needed again.
   StepResult step_until(std::chrono::steady_clock::time_point deadline);
@@ -65,7 +65,9 @@ class Heap {
   /// age. Mutators run again while that happens.
   void trim();
 
-  /// O(1) but for the percentiles of pauses.
+  /// Takes nanoseconds.
+  [[nodiscard]] HeapUsage usage() const noexcept;
+  /// Takes some ten microseconds, for the percentiles of pauses.
   [[nodiscard]] HeapStatistics statistics() const;
   /// The options in force, with chosen values filled in.
   [[nodiscard]] const HeapOptions& options() const noexcept;

@@ -17,6 +17,15 @@ struct PauseSummary {
   std::uint64_t max_ns = 0;
 };
 
+/// What a program looks at to decide whether to collect in idle time: a few loads. Bytes.
+struct HeapUsage {
+  std::size_t young =
+      0;                ///< since the last minor collection: nursery in whole chunks, large objects
+  std::size_t old = 0;  ///< old space and large objects, the young ones too
+  std::size_t next_full_at = 0;          ///< `old` that starts the next full collection
+  CycleState cycle = CycleState::kIdle;  ///< of the full collection
+};
+
 /// A snapshot of a heap's figures. O(1); bytes unless the name says otherwise.
 struct HeapStatistics {
   std::uint64_t minor_collections = 0;

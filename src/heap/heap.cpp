@@ -48,6 +48,8 @@ MajorPause::MajorPause(Heap& heap) noexcept : heap_(heap) {
 
 MajorPause::~MajorPause() { detail::HeapAccess::core(heap_).pause_major(-1); }
 
+HeapUsage Heap::usage() const noexcept { return core_->usage(); }
+
 HeapStatistics Heap::statistics() const { return core_->statistics(); }
 
 const HeapOptions& Heap::options() const noexcept { return core_->options(); }

@@ -75,6 +75,15 @@ HeapCore::~HeapCore() {
   }
 }
 
+HeapUsage HeapCore::usage() const noexcept {
+  HeapUsage figures;
+  figures.young = nursery_.taken_bytes() + large_.young_bytes();
+  figures.old = used_bytes();
+  figures.next_full_at = threshold_.load(std::memory_order_relaxed);
+  figures.cycle = full_.state();
+  return figures;
+}
+
 HeapStatistics HeapCore::statistics() {
   HeapStatistics figures;
   figures.minor_collections = minor_count_.load(std::memory_order_relaxed);

@@ -128,6 +128,7 @@ class HeapCore {
   template <class Work>
   void with_world_stopped(Work&& work);
 
+  [[nodiscard]] HeapUsage usage() const noexcept;
   [[nodiscard]] HeapStatistics statistics();
   [[nodiscard]] std::size_t used_bytes() const noexcept {
     return old_used_.load(std::memory_order_relaxed) + large_.used_bytes();

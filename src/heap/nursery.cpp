@@ -70,7 +70,7 @@ Nursery::Range Nursery::take(std::uintptr_t preferred, std::size_t at_most) noex
   }
   std::size_t end = chunk;
   for (; end < free_.size() && free_[end] && end - chunk < at_most; ++end) free_[end] = false;
-  taken_ += end - chunk;
+  taken_.store(taken_.load(std::memory_order_relaxed) + end - chunk, std::memory_order_relaxed);
   const std::uintptr_t begin = region_begin(region_) + chunk * chunk_bytes_;
   const std::size_t bytes = (end - chunk) * chunk_bytes_;
   platform::unpoison(reinterpret_cast<void*>(begin), bytes);
@@ -87,18 +87,19 @@ void Nursery::retain(const Range& piece) noexcept {
 }
 
 void Nursery::reset(std::size_t allotment_bytes) noexcept {
-  taken_ = 0;
+  std::size_t kept = 0;
   first_free_ = 0;
   for (std::size_t chunk = 0; chunk < free_.size(); ++chunk) {
     const bool keep = retained_[chunk];
     if (keep) {
-      ++taken_;
+      ++kept;
     } else if (!free_[chunk]) {
       retire(chunk, 1);
     }
     free_[chunk] = !keep;
   }
-  allotment_ = taken_ + whole_chunks(allotment_bytes);
+  taken_.store(kept, std::memory_order_relaxed);
+  allotment_ = kept + whole_chunks(allotment_bytes);
   // Open cursors would have to move along.
   if (settings_.regions > 1 && !retains_any_) rotate();
   if (retains_any_) retained_.assign(retained_.size(), false);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -46,12 +47,15 @@ class Nursery {
   /// Chunks that are still to be taken before the next collection; binds those who ask. The caller
   /// holds mutex().
   [[nodiscard]] std::size_t allotment_left() const noexcept {
-    return taken_ < allotment_ ? allotment_ - taken_ : 0;
+    const std::size_t taken = taken_.load(std::memory_order_relaxed);
+    return taken < allotment_ ? allotment_ - taken : 0;
   }
   /// What may be taken between two collections. Changes only while all mutators are stopped.
   [[nodiscard]] std::size_t allotment_bytes() const noexcept { return allotment_ * chunk_bytes_; }
-  /// Bytes of the chunks in use. The caller holds mutex(), or all mutators are stopped.
-  [[nodiscard]] std::size_t taken_bytes() const noexcept { return taken_ * chunk_bytes_; }
+  /// Bytes of the chunks in use. Up to date under mutex(), and while all mutators are stopped.
+  [[nodiscard]] std::size_t taken_bytes() const noexcept {
+    return taken_.load(std::memory_order_relaxed) * chunk_bytes_;
+  }
 
   /// End of a minor collection: retain() for each piece of an open cursor, then reset() frees all
   /// chunks but those that such pieces touch. All mutators are stopped.
@@ -78,7 +82,7 @@ class Nursery {
   std::vector<bool> retained_;
   bool retains_any_ = false;
   std::size_t first_free_ = 0;  ///< no chunk below is free
-  std::size_t taken_ = 0;
+  std::atomic<std::size_t> taken_{0};
   std::size_t allotment_;  ///< chunks
 };
 

@@ -59,6 +59,25 @@ TEST(Step, AWholeCycleOfSmallSteps) {
   expect_sound(test.heap);
 }
 
+TEST(Step, UsageTellsWhenToCollect) {
+  TestHeap test(with_nursery(256 * kKiB));
+  const HeapUsage fresh = test.heap.usage();
+  EXPECT_EQ(fresh.old, 0U);
+  EXPECT_EQ(fresh.cycle, CycleState::kIdle);
+  EXPECT_EQ(fresh.next_full_at, test.heap.statistics().next_full_at);
+  const Local<Node> list(test.mutator, make_list(test.mutator, 1000));
+  EXPECT_GE(test.heap.usage().young, 1000 * sizeof(Node));
+  EXPECT_EQ(test.heap.usage().old, 0U);
+  test.heap.collect_minor();
+  EXPECT_EQ(test.heap.usage().young, 0U);
+  EXPECT_EQ(test.heap.usage().old, 1000 * sizeof(Node));
+  const Local<Bytes> bytes(test.mutator, make_values<Bytes>(test.mutator, 1 * kMiB));
+  EXPECT_GE(test.heap.usage().young, 1 * kMiB);
+  test.heap.step(0ns);
+  EXPECT_EQ(test.heap.usage().cycle, CycleState::kMarking);
+  EXPECT_GE(test.heap.usage().old, 1 * kMiB + 1000 * sizeof(Node));
+}
+
 TEST(Step, UnlimitedDoesItAtOnce) {
   TestHeap test(with_nursery(256 * kKiB));
   const Local<Node> list(test.mutator, make_list(test.mutator, 50'000));
