@@ -22,9 +22,8 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   list(APPEND fallow_warnings -Wno-unneeded-internal-declaration)
 endif()
 
-# Sanitizer instrumentation makes GCC warn about code it has itself inserted, so a sanitized build
-# leaves the verdict on warnings to the plain builds.
-if(FALLOW_WERROR AND NOT FALLOW_SANITIZE)
+# Sanitizer instrumentation makes GCC warn about code it has itself inserted.
+if(FALLOW_WERROR AND NOT (FALLOW_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"))
   list(APPEND fallow_warnings -Werror)
 endif()
 

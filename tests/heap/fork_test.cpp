@@ -38,19 +38,7 @@ void fork_while(const HeapOptions& options, int disturbers, std::size_t forks, D
   Heap heap(options);
   std::atomic<bool> done{false};
   std::vector<std::thread> threads;
-  threads.reserve(static_cast<std::size_t>(disturbers));
-  std::atomic<int> started{0};
-  for (int i = 0; i < disturbers; ++i) {
-    threads.emplace_back([&] {
-      // What a thread asks malloc for at its start and in its first use of a heap: see InMalloc.
-      {
-        const Mutator first(heap, "first");
-      }
-      started.fetch_add(1);
-      disturb(heap, done);
-    });
-  }
-  while (started.load() != disturbers) std::this_thread::yield();
+  for (int i = 0; i < disturbers; ++i) threads.emplace_back([&] { disturb(heap, done); });
   {
     Mutator mutator(heap, "forks");
     const Local<Node> list(mutator, make_list(mutator, kListLength));

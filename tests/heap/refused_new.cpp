@@ -5,31 +5,23 @@
 #include <cstdlib>
 #include <new>
 
-#include "tests/heap/malloc_gate.h"
-
 namespace fallow::test {
 
 namespace {
 constinit std::atomic<int> g_refusing{0};
 constinit std::atomic<int> g_permitted{0};
 constinit std::atomic<int> g_refused{0};
+}  // namespace
 
-void* allocate(std::size_t bytes) {
+void* allocate_or_refuse(std::size_t bytes) {
   if (g_refusing.load() != 0 && g_permitted.fetch_sub(1) <= 0) {
     g_refused.fetch_add(1);
     throw std::bad_alloc();
   }
-  const InMalloc in_malloc;
   void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-
-void release(void* memory) noexcept {
-  const InMalloc in_malloc;
-  std::free(memory);
-}
-}  // namespace
 
 NewRefused::NewRefused(int permitted) noexcept {
   g_permitted.store(permitted);
@@ -39,15 +31,3 @@ NewRefused::~NewRefused() { g_refusing.fetch_sub(1); }
 int NewRefused::count() noexcept { return g_refused.load(); }
 
 }  // namespace fallow::test
-
-// Weak, for ThreadSanitizer: see kNewCanBeRefused.
-[[gnu::weak]] void* operator new(std::size_t bytes) { return fallow::test::allocate(bytes); }
-[[gnu::weak]] void* operator new[](std::size_t bytes) { return fallow::test::allocate(bytes); }
-[[gnu::weak]] void operator delete(void* memory) noexcept { fallow::test::release(memory); }
-[[gnu::weak]] void operator delete[](void* memory) noexcept { fallow::test::release(memory); }
-[[gnu::weak]] void operator delete(void* memory, std::size_t) noexcept {
-  fallow::test::release(memory);
-}
-[[gnu::weak]] void operator delete[](void* memory, std::size_t) noexcept {
-  fallow::test::release(memory);
-}

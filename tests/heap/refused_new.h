@@ -1,11 +1,13 @@
 // Memory refused to operator new, at will.
 #pragma once
 
+#include <cstddef>
+
 #include "platform/sanitizer.h"
 
 namespace fallow::test {
 
-/// ThreadSanitizer's runtime has its own operator new, which cannot be replaced.
+/// See replaced_new.cpp.
 inline constexpr bool kNewCanBeRefused = !platform::thread_sanitizer_active();
 
 /// While one exists, operator new throws std::bad_alloc in every thread of the test program, once
@@ -20,5 +22,8 @@ class NewRefused {
   /// Calls that were refused since the start of the program.
   static int count() noexcept;
 };
+
+/// What operator new does: memory from malloc, or std::bad_alloc.
+void* allocate_or_refuse(std::size_t bytes);
 
 }  // namespace fallow::test

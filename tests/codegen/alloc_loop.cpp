@@ -1,4 +1,4 @@
-#include "tests/heap/alloc_loop.h"
+#include "tests/codegen/alloc_loop.h"
 
 #include "fallow/cursor.h"
 #include "fallow/live.h"

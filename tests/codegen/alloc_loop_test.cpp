@@ -1,6 +1,6 @@
 // The machine code of the allocation loop: load free, add, compare with the limit, store free,
 // store the header, and nothing else. A cursor's loop has no load and stores the objects only.
-#include "tests/heap/alloc_loop.h"
+#include "tests/codegen/alloc_loop.h"
 
 #include <sys/utsname.h>
 
