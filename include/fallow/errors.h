@@ -1,16 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <stdexcept>
-#include <string>
+
+#include "fallow/error.h"
 
 namespace fallow {
-
-/// Base of all exceptions thrown by fallow.
-class Error : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// The heap cannot satisfy an allocation, even after a full collection. The heap stays usable and
 /// verifiable: nothing was allocated. Carries its text in itself, since there may be no memory for
@@ -72,25 +66,6 @@ class SlotStackOverflow : public Error {
 
  private:
   std::size_t capacity_;
-};
-
-/// An option or environment variable with a value that makes no sense; the text names the option,
-/// the value and the permitted range with its unit.
-class OptionError : public Error {
- public:
-  using Error::Error;
-};
-
-/// The operating system refused the address space or memory that a heap needs to start.
-class StartupError : public Error {
- public:
-  using Error::Error;
-};
-
-/// A call that the state of the heap or of the calling thread does not permit.
-class UsageError : public Error {
- public:
-  using Error::Error;
 };
 
 }  // namespace fallow

@@ -1,7 +1,5 @@
 #include "platform/ranked_mutex.h"
 
-#include <fallow/detail/build_config.h>
-
 #include <cstddef>
 
 #include "platform/fatal.h"
@@ -28,68 +26,51 @@ bool holds(const RankedMutex* mutex) noexcept {
   return false;
 }
 
-void refuse_recursion(const RankedMutex* mutex) {
-  if (holds(mutex)) {
-    fatal("lock '%s' (rank %d) acquired twice by one thread", mutex->name(),
-          static_cast<int>(mutex->rank()));
+}  // namespace
+
+void RankedMutex::refuse_recursion() const {
+  if (holds(this)) {
+    fatal("lock '%s' (rank %d) acquired twice by one thread", name(), static_cast<int>(rank()));
   }
 }
 
-void refuse_wrong_order(const RankedMutex* mutex) {
-  refuse_recursion(mutex);
+void RankedMutex::refuse_wrong_order() const {
+  refuse_recursion();
   for (size_t i = 0; i < held.count; ++i) {
     const RankedMutex* const other = held.mutexes[i];
-    if (mutex->rank() <= other->rank()) {
-      fatal("lock order: '%s' (rank %d) acquired while holding '%s' (rank %d)", mutex->name(),
-            static_cast<int>(mutex->rank()), other->name(), static_cast<int>(other->rank()));
+    if (rank() <= other->rank()) {
+      fatal("lock order: '%s' (rank %d) acquired while holding '%s' (rank %d)", name(),
+            static_cast<int>(rank()), other->name(), static_cast<int>(other->rank()));
     }
   }
 }
 
-void refuse_too_many(const RankedMutex* mutex) {
+void RankedMutex::refuse_too_many() const {
   if (held.count == HeldLocks::kCapacity) {
-    fatal("lock '%s': more than %zu locks held by one thread", mutex->name(), HeldLocks::kCapacity);
+    fatal("lock '%s': more than %zu locks held by one thread", name(), HeldLocks::kCapacity);
   }
 }
 
-void note_acquired(const RankedMutex* mutex) noexcept { held.mutexes[held.count++] = mutex; }
+void RankedMutex::before_lock() const {
+  refuse_wrong_order();
+  refuse_too_many();
+}
 
-void note_released(const RankedMutex* mutex) {
+void RankedMutex::before_try_lock() const {
+  refuse_recursion();
+  refuse_too_many();
+}
+
+void RankedMutex::note_acquired() const noexcept { held.mutexes[held.count++] = this; }
+
+void RankedMutex::note_released() const {
   for (size_t i = held.count; i-- > 0;) {
-    if (held.mutexes[i] != mutex) continue;
+    if (held.mutexes[i] != this) continue;
     for (--held.count; i < held.count; ++i) held.mutexes[i] = held.mutexes[i + 1];
     return;
   }
-  fatal("lock '%s' (rank %d) released by a thread that does not hold it", mutex->name(),
-        static_cast<int>(mutex->rank()));
-}
-
-}  // namespace
-
-void RankedMutex::lock() {
-  if constexpr (kChecked) {
-    refuse_wrong_order(this);
-    refuse_too_many(this);
-  }
-  mutex_.lock();
-  if constexpr (kChecked) note_acquired(this);
-}
-
-void RankedMutex::unlock() {
-  if constexpr (kChecked) note_released(this);
-  mutex_.unlock();
-}
-
-bool RankedMutex::try_lock() {
-  if constexpr (kChecked) {
-    refuse_recursion(this);
-    refuse_too_many(this);
-  }
-  const bool acquired = mutex_.try_lock();
-  if constexpr (kChecked) {
-    if (acquired) note_acquired(this);
-  }
-  return acquired;
+  fatal("lock '%s' (rank %d) released by a thread that does not hold it", name(),
+        static_cast<int>(rank()));
 }
 
 bool RankedMutex::held_by_this_thread() const noexcept {

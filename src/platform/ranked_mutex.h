@@ -10,6 +10,8 @@
 // Thread-safety: as std::mutex. Errors: misuse is fatal() in checked builds, undefined otherwise.
 #pragma once
 
+#include <fallow/detail/build_config.h>
+
 #include <mutex>
 
 namespace fallow::platform {
@@ -27,7 +29,12 @@ enum class LockRank : int {
   kGlobals = 70,          // global roots
   kOrphans = 75,          // what threads without a mutator have recorded
   kListeners = 80,        // event listeners
+  kDevices = 81,          // the devices of the process
+  kDeviceCalls = 82,      // registrations of responders, observers and trace sinks
+  kDevicePool = 83,       // regions and blocks of a device, its waiting threads
+  kHostBackend = 84,      // streams and regions of a software device
   kEvents = 85,           // events that listeners have not been told yet
+  kDeviceTrace = 86,      // the file of a trace
   kLog = 90,              // the log; innermost, since anything may be logged anywhere
 };
 
@@ -38,12 +45,32 @@ class RankedMutex {
   RankedMutex(const RankedMutex&) = delete;
   RankedMutex& operator=(const RankedMutex&) = delete;
 
-  void lock();
-  void unlock();
+  void lock() {
+    if constexpr (fallow::detail::kChecked) before_lock();
+    mutex_.lock();
+    if constexpr (fallow::detail::kChecked) note_acquired();
+  }
+  void unlock() {
+    if constexpr (fallow::detail::kChecked) note_released();
+    mutex_.unlock();
+  }
 
   // Cannot deadlock, so it may be tried against the order; it counts as held afterwards. Trying a
   // mutex that the thread already holds is misuse.
-  bool try_lock();
+  bool try_lock() {
+    if constexpr (fallow::detail::kChecked) before_try_lock();
+    const bool acquired = mutex_.try_lock();
+    if constexpr (fallow::detail::kChecked) {
+      if (acquired) note_acquired();
+    }
+    return acquired;
+  }
+
+  // Checked builds: stops the program if lock() would break the order now. For those who try first
+  // and wait only if they must.
+  void expect_order() const {
+    if constexpr (fallow::detail::kChecked) refuse_wrong_order();
+  }
 
   // Checked builds: whether the calling thread holds this mutex. Otherwise always true, so that it
   // can be asserted.
@@ -54,6 +81,14 @@ class RankedMutex {
   const char* name() const noexcept { return name_; }
 
  private:
+  void refuse_recursion() const;
+  void refuse_wrong_order() const;
+  void refuse_too_many() const;
+  void before_lock() const;
+  void before_try_lock() const;
+  void note_acquired() const noexcept;
+  void note_released() const;
+
   std::mutex mutex_;
   const LockRank rank_;
   const char* const name_;
