@@ -172,6 +172,20 @@ TEST(BenchRows, DepthOfATreeIsLimited) {
   EXPECT_EQ(pair_tree_nodes(22), 8'388'607U);
 }
 
+TEST(BenchRows, DeviceMeasuresEveryStrategyAndSeveralThreads) {
+  expect_names("device", {"segregated/1", "segregated/2", "segregated/4", "segregated/8", "first/1",
+                          "best/1", "segregated/occupancy"});
+  for (const Row& row : rows_of("device", 2000)) {
+    if (row.name.ends_with("/occupancy")) {
+      EXPECT_GE(value_of(run_isolated(row), "occupancy_percent"), 97) << row.name;
+    } else if (row.name.ends_with("/1")) {
+      expect_metrics(row, {"ns_per_op", "p50_ns", "p99_ns"});
+    } else {
+      expect_metrics(row, {"ns_per_op", "cpu_ns_per_op"});
+    }
+  }
+}
+
 // The figures that Boehm's program prints.
 TEST(BenchRows, GcbenchHasTheOriginalsIterations) {
   const std::vector<int> expected = {33824, 8256, 2052, 512, 128, 32, 8};

@@ -239,5 +239,25 @@ TEST_F(Cli, AFullDiskDoesNotTakeTheFigures) {
       << outcome.errors;
 }
 
+TEST_F(Cli, ReplaysATraceOfADevice) {
+  scratch_.write("trace.csv",
+                 "Thread,Time,Action,Pointer,Size,Stream\n"
+                 "1,10:00:00:1,allocate,0x1,3000000,0x0\n"
+                 "1,10:00:00:2,free,0x1,3000000,0x0\n");
+  const std::string trace = quoted(scratch_.file("trace.csv"));
+  const Outcome table = run("device replay " + trace);
+  EXPECT_EQ(table.exit_code, 0) << table.errors;
+  EXPECT_NE(table.output.find("allocations     1, 0 failed here"), std::string::npos)
+      << table.output;
+  const Outcome json = run("device replay - --json --fit best --capacity 1M < " + trace);
+  EXPECT_EQ(json.exit_code, 1) << "it does not fit";
+  EXPECT_EQ(nlohmann::json::parse(json.output)["failures"], 1);
+  EXPECT_EQ(run("device replay /no/such/file").exit_code, 1);
+  EXPECT_EQ(run("device replay /dev/null").exit_code, 1);
+  expect_usage_error(run("device replay " + trace + " --capacity much"), "--capacity");
+  expect_usage_error(run("device replay " + trace + " --fit worst"), "--fit");
+  expect_usage_error(run("device"), "");
+}
+
 }  // namespace
 }  // namespace fallow::tool

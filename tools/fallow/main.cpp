@@ -12,6 +12,7 @@
 #include "fallow/options.h"
 #include "fallow/version.h"
 #include "tools/fallow/demo_command.h"
+#include "tools/fallow/device_command.h"
 #include "tools/fallow/exit_codes.h"
 #include "tools/fallow/log_command.h"
 
@@ -22,6 +23,7 @@ constexpr const char* kExamples = R"(Examples:
   fallow demo               index this machine's Python library, and compare
   fallow bench alloc        measure the speed of allocation
   fallow log gc.log         summarise what FALLOW_LOG=gc:gc.log has written
+  fallow device replay F    play a trace of device memory (RMM's CSV form)
   fallow options            everything that can be set, as a Markdown table
   fallow demo --help        more about a command
 
@@ -60,6 +62,7 @@ int run(int argc, char** argv) {
   add_demo_command(app, exit_code);
   bench::add_bench_command(app, exit_code);
   add_log_command(app, exit_code);
+  add_device_command(app, exit_code);
   add_small_commands(app);
   if (argc < 2) {
     fmt::print(stderr, "{}", app.help());
