@@ -194,8 +194,9 @@ TEST(MarkerThread, TheChildOfAForkMarksWithoutIt) {
     EXPECT_EQ(ended, "exit 0");
     test.heap.collect();
   }
+  const std::uint64_t marked = test.heap.statistics().marker_bytes;
   test.heap.step(0ns);
-  wait_for_marker(test.heap, test.heap.statistics().marker_bytes + 1000 * sizeof(Node));
+  wait_for_marker(test.heap, marked + 1000 * sizeof(Node));
   EXPECT_EQ(check_list(list), kNodes);
 }
 

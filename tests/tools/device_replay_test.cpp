@@ -49,7 +49,7 @@ TEST(DeviceReplay, PlaysIt) {
   EXPECT_EQ(nlohmann::json::parse(replay_as_json(result))["leaked"], 2);
 }
 
-// Known failure 14: a small request in a large, fragmented pool.
+// A small request in a large, fragmented pool.
 TEST(DeviceReplay, CountsWhatDoesNotFit) {
   for (const device::FitStrategy fit : {device::FitStrategy::kSegregated,
                                         device::FitStrategy::kFirst, device::FitStrategy::kBest}) {
