@@ -8,6 +8,13 @@
 
 void* operator new(std::size_t bytes) { return fallow::test::allocate_or_refuse(bytes); }
 void* operator new[](std::size_t bytes) { return fallow::test::allocate_or_refuse(bytes); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return fallow::test::allocate_or_refuse(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
