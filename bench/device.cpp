@@ -16,6 +16,7 @@
 #include "bench/runner.h"
 #include "bench/stopwatch.h"
 #include "fallow/host_backend.h"
+#include "platform/split_mix.h"
 #include "telemetry/histogram.h"
 
 namespace fallow::bench {
@@ -35,21 +36,10 @@ constexpr std::uint64_t kDefaultRequests = 1'000'000;
 constexpr std::size_t kTimed = 200'000;
 constexpr std::uint64_t kSeed = 20261130;
 
-/// SplitMix64.
-class Random {
+class Random : public platform::SplitMix64 {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-
- private:
-  std::uint64_t state_;
+  using SplitMix64::SplitMix64;
+  double uniform() { return platform::unit_interval(next()); }
 };
 
 /// Sizes and victims, drawn before the clock starts.

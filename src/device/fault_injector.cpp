@@ -1,18 +1,15 @@
 #include "fallow/fault_injector.h"
 
+#include "platform/split_mix.h"
 #include "platform/thread_id.h"
 
 namespace fallow::device {
 
 namespace {
 
-/// SplitMix64 (Steele, Lea and Flood, 2014) of the n-th state: the decision about an operation
-/// depends on its number alone.
+/// The n-th number of a generator: the decision about an operation depends on its number alone.
 double uniform(std::uint64_t seed, std::uint64_t n) noexcept {
-  std::uint64_t z = seed + n * 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1.0p-53;
+  return platform::unit_interval(platform::mix_bits(seed + n * platform::kSplitMixStep));
 }
 
 }  // namespace

@@ -12,21 +12,14 @@ MarkerThread::~MarkerThread() {
   thread_.join();
 }
 
-bool MarkerThread::notify() noexcept {
-  switch (state_.load()) {
-    case kAwake:
-      return true;
-    case kAsleep:
-      state_.store(kAwake);
-      platform::futex_wake_all(state_);
-      return true;
-    case kNotStarted:
-      state_.store(kAwake);
-      if (thread_.start("fallow-marker", run, this)) return true;
-      state_.store(kAbsent);
-      return false;
-    default:
-      return false;
+void MarkerThread::notify() noexcept {
+  const std::uint32_t state = state_.load();
+  if (state == kAsleep) {
+    state_.store(kAwake);
+    platform::futex_wake_all(state_);
+  } else if (state == kNotStarted) {
+    state_.store(kAwake);
+    if (!thread_.start("fallow-marker", run, this)) state_.store(kAbsent);
   }
 }
 

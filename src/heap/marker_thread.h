@@ -23,9 +23,9 @@ class MarkerThread {
   MarkerThread(const MarkerThread&) = delete;
   MarkerThread& operator=(const MarkerThread&) = delete;
 
-  /// At the end of a pause, the world still stopped: there is something to mark. False where no
-  /// such thread runs: in the child of a fork, or when the system refuses it.
-  bool notify() noexcept;
+  /// At the end of a pause, the world still stopped: there is something to mark. Without effect
+  /// where no such thread runs: in the child of a fork, or when the system refuses it.
+  void notify() noexcept;
 
   void child_after_fork() noexcept;
 

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "platform/split_mix.h"
+
 namespace fallow::detail {
 
 /// When the diagnostic mode "zeal" collects: after gaps of random length, n allocations on average,
@@ -23,11 +25,10 @@ class ZealSchedule {
   void paid(std::size_t bytes) noexcept;
 
  private:
-  std::uint64_t random() noexcept;
   void draw_gap() noexcept;
 
   std::size_t every_ = 0;
-  std::uint64_t state_ = 0;
+  platform::SplitMix64 random_{0};
   std::size_t gap_ = 0;
 };
 

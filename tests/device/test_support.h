@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,42 +12,18 @@
 #include "fallow/detail/build_config.h"
 #include "fallow/device.h"
 #include "fallow/host_backend.h"
-#include "platform/sanitizer.h"
+#include "platform/split_mix.h"
+#include "tests/support.h"
 
 namespace fallow::test {
-
-inline constexpr std::size_t kKiB = 1024;
-inline constexpr std::size_t kMiB = 1024 * kKiB;
-inline constexpr bool kSanitized =
-    platform::address_sanitizer_active() || platform::thread_sanitizer_active();
 
 /// Fewer repetitions where each takes much longer.
 constexpr std::size_t scaled(std::size_t count) { return kSanitized ? count / 20 + 1 : count; }
 
-/// Ends the program when a test hangs.
-class Watchdog {
+class Random : public platform::SplitMix64 {
  public:
-  explicit Watchdog(unsigned seconds = 120) { alarm(kSanitized ? seconds * 2 : seconds); }
-  ~Watchdog() { alarm(0); }
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
-};
-
-/// SplitMix64.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
+  using SplitMix64::SplitMix64;
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(next() % bound); }
-
- private:
-  std::uint64_t state_;
 };
 
 /// A device over a HostBackend.

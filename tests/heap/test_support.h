@@ -24,14 +24,10 @@
 #include "fallow/local.h"
 #include "fallow/make.h"
 #include "platform/sanitizer.h"
+#include "platform/split_mix.h"
+#include "tests/support.h"
 
 namespace fallow::test {
-
-inline constexpr std::size_t kKiB = 1024;
-inline constexpr std::size_t kMiB = 1024 * kKiB;
-
-inline constexpr bool kSanitized =
-    platform::address_sanitizer_active() || platform::thread_sanitizer_active();
 
 /// The full amount of work in plain release builds, a part of it where everything is slower.
 constexpr std::size_t scaled(std::size_t amount) {
@@ -52,15 +48,6 @@ inline std::uint64_t seed_or(std::uint64_t fallback) {
   const char* const text = std::getenv("FALLOW_TEST_SEED");
   return text == nullptr ? fallback : std::strtoull(text, nullptr, 0);
 }
-
-/// Ends the program with SIGALRM when a test hangs. No test judges by the time that it takes.
-class Watchdog {
- public:
-  explicit Watchdog(unsigned seconds = 120) { alarm(kSanitized ? seconds * 2 : seconds); }
-  ~Watchdog() { alarm(0); }
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
-};
 
 /// Sizes at which known collectors have failed, although they worked at most others.
 inline constexpr std::size_t kNurserySizes[] = {4 * kKiB,  4 * kKiB + 8,   8 * kKiB,  16 * kKiB,
@@ -101,11 +88,7 @@ struct TestHeap {
 };
 
 /// Spreads ids over all bits, so that the words of different objects differ everywhere.
-constexpr std::uint64_t scramble(std::uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
+constexpr std::uint64_t scramble(std::uint64_t value) { return platform::mix_bits(value); }
 
 /// Two references and an identity that can be checked.
 struct Node : Object {
