@@ -55,13 +55,13 @@ class AllocationCursor {
     const std::uintptr_t start = free_;
     const std::uintptr_t next = start + Bytes;
     if (next > limit_ || Bytes > detail::kMaxSmallBytes) [[unlikely]] {
-      // Given back first: the piece is no longer the cursor's should the allocation throw. Nothing
-      // here takes the address of the cursor, whose members would then leave their registers.
-      if (free_ != kEmpty) close(mutator_, free_, limit_);
+      // The piece is no longer the cursor's should the allocation throw. Nothing here takes the
+      // address of the cursor, whose members would then leave their registers.
+      const std::uintptr_t limit = std::exchange(limit_, kEmpty);
       free_ = kEmpty;
-      limit_ = kEmpty;
-      const Piece piece =
-          live.across(mutator_, [&mutator = mutator_] { return refill(mutator, Bytes); });
+      const Piece piece = live.across(mutator_, [&mutator = mutator_, start, limit] {
+        return refill(mutator, Bytes, start, limit);
+      });
       free_ = piece.free;
       limit_ = piece.limit;
       return piece.object;
@@ -70,7 +70,8 @@ class AllocationCursor {
     return start;
   }
 
-  [[gnu::cold, gnu::noinline]] static Piece refill(Mutator& mutator, std::size_t bytes);
+  [[gnu::cold, gnu::noinline]] static Piece refill(Mutator& mutator, std::size_t bytes,
+                                                   std::uintptr_t free, std::uintptr_t limit);
   static void close(Mutator& mutator, std::uintptr_t free, std::uintptr_t limit) noexcept;
 
   Mutator& mutator_;

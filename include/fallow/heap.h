@@ -8,6 +8,7 @@
 
 #include "fallow/events.h"
 #include "fallow/options.h"
+#include "fallow/sample.h"
 #include "fallow/statistics.h"
 #include "fallow/step.h"
 
@@ -76,6 +77,20 @@ class Heap {
   void add_listener(EventListener& listener);
   /// After the return the listener is not called again.
   void remove_listener(EventListener& listener);
+
+  /// Samples the allocations of all mutators from now on, and tells the sink what becomes of the
+  /// sampled objects, until stop_sampling(). The allocation path stays as it is: the next sample
+  /// point is one more reason for the limit that every allocation compares with (DESIGN H2). A
+  /// cursor that is open goes on to the end of its piece, at most 128 KiB, unsampled. Stops all
+  /// mutators for some microseconds, as do the next two. Throws UsageError when the heap is being
+  /// sampled already, or for an interval of 0.
+  void start_sampling(SampleSink& sink, const SamplingOptions& options = {});
+  /// From now on samples are so many bytes apart; each sample says itself which interval it was
+  /// taken with. Throws UsageError for 0, or when the heap is not being sampled.
+  void set_sample_interval(std::size_t bytes);
+  /// After the return the sink is not called again. Does nothing when the heap is not being
+  /// sampled.
+  void stop_sampling();
 
   /// Stops all mutators and checks every invariant with code that the collector does not share.
   /// Slow: meant for tests and diagnostics.

@@ -53,8 +53,9 @@ class SampleSink {
   /// not known yet: on_minor() tells it. Several threads may call at the same time.
   virtual SampleId on_sample(const AllocationSample& sample) noexcept = 0;
 
-  /// The fate of every sample since the last minor collection, whose number in its heap is `gc`.
-  /// Called with all mutators stopped: must not wait for any of them, and has to be quick.
+  /// What minor collection number `gc` of the heap has decided about samples taken since the one
+  /// before. Called with all mutators stopped, several times for one collection: must not wait for
+  /// any of them, and has to be quick.
   virtual void on_minor(std::uint64_t gc, std::span<const SampleFate> fates) noexcept = 0;
 
   /// Samples that had survived a minor collection and were found dead by full collection number

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <mutex>
 
-#include "fallow/cursor.h"
 #include "fallow/errors.h"
 #include "heap/heap_core.h"
 #include "platform/clock.h"
@@ -38,7 +37,8 @@ std::uintptr_t allocate_slow_at(Mutator& mutator, std::size_t bytes, std::size_t
 void HeapCore::rearm(MutatorState& state) noexcept {
   Mutator& mutator = *state.mutator;
   // Zeal sees every allocation: nothing fits below the limit.
-  const std::uintptr_t limit = state.zeal.active() ? MutatorAccess::free(mutator) : state.chunk_end;
+  const std::uintptr_t limit = state.zeal.active() ? MutatorAccess::free(mutator)
+                                                   : std::min(state.chunk_end, state.samples.next);
   MutatorAccess::limit(mutator).exchange(limit, std::memory_order_seq_cst);
   if (world_.stop_requested()) MutatorAccess::limit(mutator).store(0, std::memory_order_seq_cst);
 }
@@ -58,6 +58,7 @@ std::uintptr_t HeapCore::allocate_slow(MutatorState& state, std::size_t bytes,
   Mutator& mutator = *state.mutator;
   serve_stop_request();
   if (state.zeal.active() && !in_no_gc(state)) zeal(state);
+  sampling_.follow(state.samples, state.number, MutatorAccess::free(mutator));
   const std::size_t padding = alignment > kObjectGranule ? kObjectGranule : 0;
   if (bytes > max_nursery_object_ || !make_room(state, bytes + padding)) {
     const std::uintptr_t object = allocate_large(state, bytes);
@@ -67,8 +68,19 @@ std::uintptr_t HeapCore::allocate_slow(MutatorState& state, std::size_t bytes,
   std::uintptr_t start = MutatorAccess::free(mutator);
   if (alignment > kObjectGranule) start = (start + alignment - 1) & ~(alignment - 1);
   MutatorAccess::free(mutator) = start + bytes;
+  sample_bumped(state, start, bytes);
   rearm(state);
   return start;
+}
+
+void HeapCore::sample_bumped(MutatorState& state, std::uintptr_t start,
+                             std::size_t bytes) noexcept {
+  MutatorSamples& samples = state.samples;
+  // In the padding for alignment: no object was hit.
+  if (samples.next < start) samples.draw(start);
+  if (start + bytes <= samples.next) return;
+  sampling_.take(samples, start, bytes, SampleRoute::kNursery);
+  samples.draw(start + bytes);
 }
 
 bool HeapCore::make_room(MutatorState& state, std::size_t bytes) {
@@ -128,7 +140,10 @@ HeapCore::Taken HeapCore::take_chunks(MutatorState& state, std::size_t at_least)
   state.chunks_to_take = std::min(state.chunks_to_take * 2, std::max<std::size_t>(share, 1));
   allocated_.fetch_add(chunk.end - chunk.begin, std::memory_order_relaxed);
   // A neighbour of the chunk before simply extends it.
-  if (chunk.begin != state.chunk_end) MutatorAccess::free(*state.mutator) = chunk.begin;
+  if (chunk.begin != state.chunk_end) {
+    MutatorAccess::free(*state.mutator) = chunk.begin;
+    state.samples.draw(chunk.begin);
+  }
   state.chunk_end = chunk.end;
   return Taken::kChunk;
 }
@@ -161,6 +176,10 @@ std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) 
     Object* const object = allocate_large_within_limit(bytes, span, &refused);
     if (object != nullptr) {
       allocated_.fetch_add(span, std::memory_order_relaxed);
+      if (state.samples.sampler.chooses(bytes)) {
+        sampling_.take(state.samples, reinterpret_cast<std::uintptr_t>(object), bytes,
+                       SampleRoute::kLarge);
+      }
       return reinterpret_cast<std::uintptr_t>(object);
     }
     if (is_hopeless(full_collections)) {
@@ -195,51 +214,4 @@ void HeapCore::zeal(MutatorState& state) {
   zeal_collections_.fetch_add(1, std::memory_order_relaxed);
 }
 
-Nursery::Range HeapCore::take_piece(MutatorState& state, std::size_t bytes, std::size_t at_most) {
-  serve_stop_request();
-  if (!make_room(state, bytes)) return {};
-  std::uintptr_t& free = MutatorAccess::free(*state.mutator);
-  const Nursery::Range piece{free, free + std::min(state.chunk_end - free, at_most)};
-  state.cursor_pieces.push_back(piece);
-  free = piece.end;
-  rearm(state);
-  return piece;
-}
-
 }  // namespace fallow::detail
-
-namespace fallow {
-
-namespace {
-constexpr std::size_t kLargestPiece = std::size_t{128} << 10;
-}  // namespace
-
-AllocationCursor::Piece AllocationCursor::refill(Mutator& mutator, std::size_t bytes) {
-  using Access = detail::MutatorAccess;
-  detail::MutatorState& state = Access::state(mutator);
-  detail::HeapCore& core = Access::core(mutator);
-  // Zeal sees every allocation; and what does not fit into the nursery goes the ordinary way.
-  detail::Nursery::Range piece;
-  if (!state.zeal.active() && bytes <= core.max_nursery_object()) {
-    piece = core.take_piece(state, bytes, kLargestPiece);
-  }
-  if (piece.end == 0) return {core.allocate_slow(state, bytes, kObjectGranule), kEmpty, kEmpty};
-  return {piece.begin, piece.begin + bytes, piece.end};
-}
-
-void AllocationCursor::close(Mutator& mutator, std::uintptr_t free, std::uintptr_t limit) noexcept {
-  using Access = detail::MutatorAccess;
-  auto& pieces = Access::state(mutator).cursor_pieces;
-  for (std::size_t i = pieces.size(); i-- > 0;) {
-    if (pieces[i].end != limit) continue;
-    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(i));
-    break;
-  }
-  // Nothing was allocated behind the piece: its rest goes back to the mutator.
-  if (Access::free(mutator) == limit) {
-    Access::free(mutator) = free;
-    Access::core(mutator).rearm(Access::state(mutator));
-  }
-}
-
-}  // namespace fallow

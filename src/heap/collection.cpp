@@ -91,6 +91,8 @@ MinorEvent HeapCore::minor_collection() {
     const telemetry::LogSection roots("gc-minor-walkroots");
     visit_roots();
   }
+  minor_.reach_all();
+  if (sampling_.is_on()) settle_samples();
   const MinorCollector::Result result = minor_.finish();
   // Reading the clock once more would cost more than a short collection does.
   if (pause_target_.is_set()) pause_target_.learn(event.nursery_bytes, watch.cpu_ns());
@@ -157,8 +159,9 @@ void HeapCore::reset_mutators() noexcept {
     state->chunk_end = kEmptyRange;
     state->chunks_to_take = 1;
     MutatorAccess::free(*state->mutator) = kEmptyRange;
+    state->samples.next = MutatorSamples::kNone;
     MutatorAccess::limit(*state->mutator).store(kEmptyRange, std::memory_order_relaxed);
-    for (const Nursery::Range& piece : state->cursor_pieces) nursery_.retain(piece);
+    for (const CursorPiece& piece : state->cursor_pieces) nursery_.retain({piece.begin, piece.end});
   }
   // Each mutator needs a chunk of its own, whatever the target.
   const std::size_t least = world_.mutators().size() * nursery_.chunk_bytes();

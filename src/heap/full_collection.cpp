@@ -188,6 +188,7 @@ void HeapCore::slice(const StepBudget& budget) {
     } while (more && !budget.spent());
     marking_pacer_.learn(full_.marking_done() - done, watch.cpu_ns());
     log.line("number of objects to mark %zu plus %zu", full_.pending(), std::size_t{0});
+    while (!more && find_dead_samples()) more = budget.spent();
     if (!more) finish_marking();
   } else {
     const std::size_t done = swept_blocks();
@@ -225,6 +226,7 @@ void HeapCore::begin_marking() {
   if (cycle_.forced) goal = std::min(goal, used + nursery_.bytes());
   marking_pacer_.begin(used, goal, used);
   full_.begin();
+  sampling_.begin_cycle();
   note_roots();
 }
 
@@ -246,6 +248,10 @@ bool HeapCore::mark_some(std::size_t references) {
   if (full_.mark_some(references)) return true;
   note_overwritten();
   return full_.mark_some(1);
+}
+
+bool HeapCore::find_dead_samples() noexcept {
+  return sampling_.find_dead(full_, kMarkQuantum, full_count_.load(std::memory_order_relaxed) + 1);
 }
 
 bool HeapCore::mark_beside() {

@@ -88,6 +88,12 @@ bool FullCycle::claim(Object* object) noexcept {
   return __atomic_exchange_n(mark, live, __ATOMIC_RELAXED) != live;
 }
 
+bool FullCycle::is_marked(Object* object) const noexcept {
+  const std::uint8_t* const color =
+      space_.is_large(object) ? &LargeHeader::of(object)->color : mark_byte(object);
+  return *color == old_.live_color();
+}
+
 void FullCycle::push(Object* object, std::size_t first) {
   if (!stack_.push({object, first})) stack_lost_ = true;
 }

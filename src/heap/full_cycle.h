@@ -61,6 +61,8 @@ class FullCycle {
   /// The same on a marker thread, beside mutators that run; only one such call at a time, and none
   /// beside any call that needs the mutators stopped. Also false when the rest is not for it.
   bool mark_beside(std::size_t references);
+  /// Of an old object, while marking: whether it has been reached, or is new since the cycle began.
+  [[nodiscard]] bool is_marked(Object* object) const noexcept;
   /// Everything reachable is marked: the rest is dead from now on.
   void finish_marking();
   /// Frees dead objects: about `blocks` blocks and as many large objects; false when done.

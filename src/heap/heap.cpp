@@ -5,14 +5,19 @@
 #include "fallow/global.h"
 #include "fallow/major_pause.h"
 #include "heap/heap_core.h"
+#include "heap/heap_watchers.h"
 #include "heap/verifier.h"
 #include "platform/fatal.h"
 
 namespace fallow {
 
-Heap::Heap(const HeapOptions& options) : core_(std::make_unique<detail::HeapCore>(options)) {}
+Heap::Heap(const HeapOptions& options) : core_(std::make_unique<detail::HeapCore>(options)) {
+  detail::heap_created(*this);
+}
 
 Heap::~Heap() {
+  detail::heap_destroying(*this);
+  core_->stop_sampling();
   const std::size_t mutators = core_->world().mutator_count();
   const std::size_t globals = core_->globals().in_use();
   if (mutators == 0 && globals == 0) return;
@@ -57,6 +62,14 @@ const HeapOptions& Heap::options() const noexcept { return core_->options(); }
 void Heap::add_listener(EventListener& listener) { core_->listeners().add(listener); }
 
 void Heap::remove_listener(EventListener& listener) { core_->listeners().remove(listener); }
+
+void Heap::start_sampling(SampleSink& sink, const SamplingOptions& options) {
+  core_->start_sampling(sink, options);
+}
+
+void Heap::set_sample_interval(std::size_t bytes) { core_->set_sample_interval(bytes); }
+
+void Heap::stop_sampling() { core_->stop_sampling(); }
 
 VerifyReport Heap::verify() {
   VerifyReport report;

@@ -23,6 +23,7 @@
 #include "heap/old_space.h"
 #include "heap/pacer.h"
 #include "heap/pause_target.h"
+#include "heap/sampling.h"
 #include "heap/share_cap.h"
 #include "heap/stopwatch.h"
 #include "heap/thread_absence.h"
@@ -70,9 +71,15 @@ class HeapCore {
   void safepoint(MutatorState& state) noexcept;
   void park(MutatorState* state);
   void unpark(MutatorState* state) noexcept;
-  /// A piece of nursery of at most `at_most` bytes and at least `bytes`, for a cursor; empty when
+  // Cursors (cursor.cpp).
+  /// A piece of nursery of at most `at_most` bytes that begins with an object of `bytes`; none when
   /// the nursery cannot serve it.
-  Nursery::Range take_piece(MutatorState& state, std::size_t bytes, std::size_t at_most);
+  CursorPiece take_piece(MutatorState& state, std::size_t bytes, std::size_t at_most);
+  /// The cursor has come to the limit of its piece with an object that still fits.
+  void pass_limit(MutatorState& state, CursorPiece& piece, std::uintptr_t object,
+                  std::size_t bytes) noexcept;
+  /// The cursor is done; what is left of its piece behind `free` goes back where possible.
+  void give_back(MutatorState& state, const CursorPiece& piece, std::uintptr_t free) noexcept;
 
   // Collections (collection.cpp).
   enum class Kind : std::uint8_t {
@@ -96,6 +103,11 @@ class HeapCore {
   [[nodiscard]] bool in_no_gc(const MutatorState& state) const noexcept {
     return state.no_gc.depth != 0 && !state.no_gc.over && gate_.is_open(state.no_gc.generation);
   }
+
+  // Sampling (heap_sampling.cpp).
+  void start_sampling(SampleSink& sink, const SamplingOptions& options);
+  void set_sample_interval(std::size_t bytes);
+  void stop_sampling();
 
   void pause_major(int change) noexcept {
     major_pauses_.fetch_add(change, std::memory_order_relaxed);
@@ -217,6 +229,14 @@ class HeapCore {
   void stop_for_collection() noexcept;
   [[nodiscard]] bool fits_hard_limit(std::size_t growth) const noexcept;
   void zeal(MutatorState& state);
+  /// After an object was placed by bumping: whether it holds the next chosen byte.
+  void sample_bumped(MutatorState& state, std::uintptr_t start, std::size_t bytes) noexcept;
+  /// All mutators pass their slow path before they allocate again.
+  void recall_mutators() noexcept;
+  /// The sampled young objects of everybody: calls use(buffer) for each place where some are noted.
+  template <class Use>
+  void for_each_young_samples(Use&& use) noexcept;
+  void settle_samples() noexcept;
   [[noreturn]] void throw_out_of_memory(std::size_t bytes, std::size_t full_collections,
                                         bool refused);
 
@@ -246,6 +266,8 @@ class HeapCore {
   void slice(const StepBudget& budget);
   void note_roots();
   void note_overwritten() noexcept;
+  /// After marking; false when all sampled objects have been looked at.
+  bool find_dead_samples() noexcept;
   /// Calls use(buffer) for every place where barriers note overwritten references.
   template <class Use>
   void for_each_overwritten(Use&& use) noexcept;
@@ -276,6 +298,7 @@ class HeapCore {
   FullCycle full_;
   GrowthRule growth_;
   ShareCap share_cap_;
+  Sampling sampling_;
   World world_;
   NoGcGate gate_;
   const std::size_t max_nursery_object_;
@@ -284,6 +307,7 @@ class HeapCore {
   platform::RankedMutex orphans_mutex_;
   RememberedSet orphans_;
   SnapshotLog orphan_overwritten_;
+  PushBuffer<SampledObject> orphan_samples_;
 
   std::atomic<std::size_t> old_used_{0};
   std::size_t promoted_while_marking_ = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heap/heap_core.h"
+#include "heap/heap_watchers.h"
 #include "heap/reclaimer.h"
 #include "platform/fork_handlers.h"
 
@@ -31,6 +32,7 @@ Registry& registry() {
 // The locks of several heaps have equal ranks, so they are taken past the rank check.
 void prepare() {
   t_absence.emplace();
+  lock_heap_watchers();
   registry().mutex.native().lock();
   // Stopped, so that no other thread is between a store and its barrier when it vanishes. First all
   // worlds, then all other locks: a mutator may need one of them to come to its stop.
@@ -44,6 +46,7 @@ void end_fork(void (HeapCore::*after_fork)() noexcept) {
   for (HeapCore* const core : registry().heaps) (core->*after_fork)();
   for (HeapCore* const core : registry().heaps) core->world().resume();
   registry().mutex.native().unlock();
+  unlock_heap_watchers();
   t_absence.reset();
 }
 

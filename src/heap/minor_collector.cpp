@@ -208,7 +208,7 @@ void MinorCollector::scan_reached_large() {
   while (!large_pending_.empty()) scan(large_pending_.pop());
 }
 
-MinorCollector::Result MinorCollector::finish() {
+void MinorCollector::reach_all() {
   scan_reached_large();
   while (large_lost_) {
     large_lost_ = false;
@@ -217,6 +217,9 @@ MinorCollector::Result MinorCollector::finish() {
     });
     scan_reached_large();
   }
+}
+
+MinorCollector::Result MinorCollector::finish() {
   result_.large_bytes = large_.promote_or_free_young(old_.live_color());
   const Result result = result_;
   result_ = Result{};

@@ -33,13 +33,16 @@ class MinorCollector {
   MinorCollector(const MinorCollector&) = delete;
   MinorCollector& operator=(const MinorCollector&) = delete;
 
-  /// Roots, one kind after the other; then finish().
+  /// Roots, one kind after the other; then reach_all() and finish().
   void visit_slots(Object** begin, Object** end);
   void visit(Object** slot);
   void visit_remembered(const RememberedSet& set);
   /// Every old and large object as a root: when a remembered set could not hold everything.
   void visit_all_old_objects();
-  /// Copies all that the roots reach, and decides about young large objects.
+  /// Copies all that the roots reach. From now on it is known who survives, and those who do not
+  /// are still intact.
+  void reach_all();
+  /// Decides about young large objects.
   Result finish();
 
  private:

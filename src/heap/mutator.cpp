@@ -21,7 +21,8 @@ std::unique_ptr<detail::MutatorState> make_state(detail::HeapCore& core, std::st
   state->core = &core;
   state->thread_id = platform::current_thread_id();
   state->name = name.empty() ? "thread " + std::to_string(state->thread_id) : std::string(name);
-  state->zeal = detail::ZealSchedule(options.zeal, options.zeal_seed + core.next_mutator_number());
+  state->number = core.next_mutator_number();
+  state->zeal = detail::ZealSchedule(options.zeal, options.zeal_seed + state->number);
   const std::size_t page = platform::page_size();
   state->slots_bytes = (options.slot_stack_bytes + page - 1) / page * page;
   void* const slots = platform::reserve(state->slots_bytes, 0);
@@ -128,6 +129,10 @@ void HeapCore::hand_over(MutatorState& state) noexcept {
   with_orphans([&](RememberedSet& set, SnapshotLog& overwritten) {
     set.absorb(state.remembered);
     overwritten.absorb(state.overwritten, full_);
+    if (!orphan_samples_.append(state.samples.young.begin(), state.samples.young.end())) {
+      sampling_.lose(state.samples.young);
+    }
+    state.samples.young.clear();
   });
 }
 

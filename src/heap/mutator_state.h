@@ -12,6 +12,7 @@
 #include "heap/nursery.h"
 #include "heap/push_buffer.h"
 #include "heap/remembered_set.h"
+#include "heap/sampling.h"
 #include "heap/snapshot_log.h"
 #include "heap/zeal.h"
 
@@ -26,6 +27,17 @@ struct NoGcState {
   std::uint64_t generation = 0;    ///< of the gate
   std::uintptr_t promise_end = 0;  ///< how far the nursery may be used
   bool over = false;               ///< ended by an allocation beyond the promise
+};
+
+/// A piece of nursery that an open cursor allocates in.
+struct CursorPiece {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;  ///< 0: no piece
+  /// How far the cursor may go by itself: the end, or where the next sampled object begins or lies.
+  /// Tells the pieces of a mutator apart.
+  std::uintptr_t limit = 0;
+  std::uintptr_t chosen = MutatorSamples::kNone;  ///< address of the next chosen byte
+  std::uint64_t generation = 0;                   ///< of the settings that it was chosen with
 };
 
 /// What the collector knows about a mutator beside its public words.
@@ -45,13 +57,15 @@ struct MutatorState {
   HeapCore* core = nullptr;
   std::string name;
   std::uint64_t thread_id = 0;
+  std::uint64_t number = 0;          ///< of the mutators of the heap: seeds differ by it
   Status status = Status::kStopped;  ///< written by its thread under the world's mutex
 
   std::uintptr_t chunk_end = kEmptyRange;  ///< real end of the nursery chunk; the limit may be less
   std::size_t chunks_to_take = 1;          ///< at the next refill of the nursery chunk
-  std::vector<Nursery::Range> cursor_pieces;  ///< held by open cursors
+  std::vector<CursorPiece> cursor_pieces;  ///< held by open cursors
   RememberedSet remembered;
   SnapshotLog overwritten;
+  MutatorSamples samples;
 
   Object** slots = nullptr;  ///< base of the slot stack, which is released with the state
   std::size_t slots_bytes = 0;

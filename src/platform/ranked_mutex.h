@@ -18,6 +18,7 @@ namespace fallow::platform {
 
 // In order of acquisition: a thread that holds one may acquire those further down.
 enum class LockRank : int {
+  kHeapWatchers = 5,      // who is told about heaps, while they are told
   kProcessRegistry = 10,  // heaps and threads of the process
   kHeapCollection = 20,   // held for the length of a collection or step
   kNoGcGate = 25,         // open no-GC scopes
