@@ -17,7 +17,9 @@ namespace fallow::jit {
 ///     else mutator->free = next;
 ///     *(word*)start = address of the TypeDescriptor;
 /// Comparisons are unsigned. The limit may become zero at any time: another thread wants to stop
-/// this one, and the next allocation or poll obeys. A poll is `if (free > limit) poll(mutator)`.
+/// this one, and the next allocation or poll obeys. It may also lie at an object that is to be
+/// sampled; the slow path tells all these apart. The header is stored before the next allocation or
+/// poll, whose collection may ask for the type. A poll is `if (free > limit) poll(mutator)`.
 inline constexpr std::uint32_t kLayoutVersion = 1;
 inline constexpr std::size_t kFreeOffset = 0;
 inline constexpr std::size_t kLimitOffset = 8;
