@@ -57,7 +57,12 @@ function(fallow_test_folder folder)
 endfunction()
 
 foreach(layer IN LISTS fallow_layers)
-  fallow_test_folder(${layer})
+  set(libraries "")
+  if(layer STREQUAL "profile")
+    set(libraries fallow_analysis nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::fallow_zstd
+                  PkgConfig::fallow_xxhash)
+  endif()
+  fallow_test_folder(${layer} ${libraries})
 endforeach()
 # The machine code of what is inlined into programs: apart, since each compiler's is looked at.
 fallow_test_folder(codegen)

@@ -31,7 +31,8 @@ set(tool_main "${PROJECT_SOURCE_DIR}/tools/fallow/main.cpp")
 list(REMOVE_ITEM tool_sources "${tool_main}")
 add_library(fallow_tool_parts STATIC ${tool_sources})
 target_include_directories(fallow_tool_parts PUBLIC "${PROJECT_SOURCE_DIR}/tools/fallow")
-target_link_libraries(fallow_tool_parts PUBLIC fallow_tool_requirements fallow_bench)
+target_link_libraries(fallow_tool_parts PUBLIC fallow_tool_requirements fallow_bench
+                                               fallow_analysis)
 
 add_executable(fallow_tool "${tool_main}")
 set_target_properties(fallow_tool PROPERTIES OUTPUT_NAME fallow
