@@ -37,7 +37,8 @@ set_source_files_properties(
   PROPERTIES COMPILE_OPTIONS "-fno-semantic-interposition")
 
 target_compile_features(fallow PUBLIC cxx_std_20)
-target_compile_options(fallow PRIVATE ${fallow_warnings})
+# A sample's call stack begins inside the library: the walk must get out.
+target_compile_options(fallow PRIVATE ${fallow_warnings} -fno-omit-frame-pointer)
 target_include_directories(
   fallow
   PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"

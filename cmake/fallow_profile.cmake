@@ -25,3 +25,23 @@ target_include_directories(
          "${FALLOW_ZSTD_INCLUDE_DIR}" "${FALLOW_XXHASH_INCLUDE_DIR}")
 target_link_libraries(fallow_profile PUBLIC fallow PRIVATE "${FALLOW_ZSTD_LIBRARY}"
                                                           ${CMAKE_DL_LIBS})
+
+# Put in front of a program by LD_PRELOAD, it records that program's malloc. Only the allocator's
+# functions are visible: a program that has fallow in itself keeps its own.
+fallow_sources(profile_malloc_sources src/profile/malloc)
+add_library(fallow_malloc_profile SHARED ${profile_malloc_sources} ${profile_record_sources})
+set_target_properties(
+  fallow_malloc_profile
+  PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" CXX_VISIBILITY_PRESET hidden
+             VISIBILITY_INLINES_HIDDEN ON)
+# The compiler knows malloc and free, and would remove what they do beside their work.
+target_compile_options(fallow_malloc_profile PRIVATE ${fallow_warnings} -fno-omit-frame-pointer
+                                                     -fno-builtin -fno-optimize-sibling-calls)
+target_include_directories(
+  fallow_malloc_profile PRIVATE "${PROJECT_SOURCE_DIR}/src" "${FALLOW_ZSTD_INCLUDE_DIR}"
+                                "${FALLOW_XXHASH_INCLUDE_DIR}")
+target_link_libraries(fallow_malloc_profile PRIVATE fallow "${FALLOW_ZSTD_LIBRARY}"
+                                                    ${CMAKE_DL_LIBS})
+target_link_options(
+  fallow_malloc_profile PRIVATE
+  "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/malloc_profile.map" -Wl,-z,nodelete)

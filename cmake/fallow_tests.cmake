@@ -59,11 +59,14 @@ endfunction()
 foreach(layer IN LISTS fallow_layers)
   set(libraries "")
   if(layer STREQUAL "profile")
-    set(libraries fallow_analysis nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::fallow_zstd
+    set(libraries fallow_profile fallow_analysis nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::fallow_zstd
                   PkgConfig::fallow_xxhash)
   endif()
   fallow_test_folder(${layer} ${libraries})
 endforeach()
+# Whose stacks are looked at.
+target_compile_options(fallow_test_profile PRIVATE -fno-omit-frame-pointer
+                                                   -fno-optimize-sibling-calls)
 # The machine code of what is inlined into programs: apart, since each compiler's is looked at.
 fallow_test_folder(codegen)
 

@@ -10,7 +10,8 @@ namespace fallow::profile {
 
 struct Recorder::Impl {
   RecorderOptions options;
-  bool started = false;  // the recording of the process is this one's
+  bool started = false;    // the recording of the process is this one's
+  bool has_begun = false;  // ever
 };
 
 Recorder::Recorder(RecorderOptions options) : impl_(std::make_unique<Impl>()) {
@@ -24,7 +25,7 @@ void Recorder::start() {
   Recording& recording = Recording::instance();
   const std::lock_guard lock(recording.control());
   recording.start(impl_->options);
-  impl_->started = true;
+  impl_->started = impl_->has_begun = true;
 }
 
 void Recorder::stop() {
@@ -37,7 +38,9 @@ void Recorder::stop() {
 
 void Recorder::flush() { Recording::instance().flush(); }
 
-RecorderStatus Recorder::status() const { return Recording::instance().status(); }
+RecorderStatus Recorder::status() const {
+  return impl_->has_begun ? Recording::instance().status() : RecorderStatus();
+}
 
 const RecorderOptions& Recorder::options() const noexcept { return impl_->options; }
 

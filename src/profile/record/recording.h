@@ -70,6 +70,7 @@ class Recording {
   [[nodiscard]] bool is_recording() const noexcept {
     return generation_.load(std::memory_order_acquire) != 0;
   }
+  [[nodiscard]] std::uint64_t seed() const noexcept { return options_.seed; }
   [[nodiscard]] RecorderStatus status() noexcept;
 
   /// Called by the writer with a new interval, under no lock of the recording.
