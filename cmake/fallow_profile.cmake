@@ -25,10 +25,13 @@ target_include_directories(
          "${FALLOW_ZSTD_INCLUDE_DIR}" "${FALLOW_XXHASH_INCLUDE_DIR}")
 target_link_libraries(fallow_profile PUBLIC fallow PRIVATE "${FALLOW_ZSTD_LIBRARY}"
                                                           ${CMAKE_DL_LIBS})
+# FALLOW_PROFILE works in whatever links this, though nothing there refers to the recorder.
+target_link_options(fallow_profile INTERFACE "LINKER:-u,fallow_profile_from_environment")
 
 # Put in front of a program by LD_PRELOAD, it records that program's malloc. Only the allocator's
 # functions are visible: a program that has fallow in itself keeps its own.
 fallow_sources(profile_malloc_sources src/profile/malloc)
+list(FILTER profile_record_sources EXCLUDE REGEX "/environment_init\\.cpp$")
 add_library(fallow_malloc_profile SHARED ${profile_malloc_sources} ${profile_record_sources})
 set_target_properties(
   fallow_malloc_profile

@@ -18,10 +18,9 @@ namespace fallow::platform {
 
 // In order of acquisition: a thread that holds one may acquire those further down.
 enum class LockRank : int {
+  kProfileControl = 4,    // starting and stopping a recording
   kHeapWatchers = 5,      // who is told about heaps, while they are told
   kProcessRegistry = 10,  // heaps and threads of the process
-  kProfileControl = 15,   // starting and stopping a recording
-  kProfileHeaps = 16,     // heaps that are recorded
   kHeapCollection = 20,   // held for the length of a collection or step
   kNoGcGate = 25,         // open no-GC scopes
   kHeapState = 30,        // mutator list, stop requests, pacing

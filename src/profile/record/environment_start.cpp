@@ -2,13 +2,14 @@
 
 #include <cstdio>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "platform/environment.h"
 #include "platform/thread_id.h"
 #include "platform/whole_number.h"
+#include "profile/record/control_lock.h"
+#include "profile/record/recorded_heaps.h"
 #include "profile/record/recording.h"
 
 namespace fallow::profile {
@@ -32,9 +33,9 @@ void start(const std::string& text) {
     // The file is this process's: programs that it starts must not meet it.
     platform::unset_environment(kVariable);
   }
-  Recording& recording = Recording::instance();
-  const std::lock_guard lock(recording.control());
-  recording.start(options);
+  const ControlLock lock;
+  Recording::instance().start(options);
+  RecordedHeaps::instance().begin(options.all_heaps);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "platform/fork_handlers.h"
 #include "platform/thread_id.h"
+#include "profile/record/control_lock.h"
 #include "profile/record/recording.h"
 
 namespace fallow::profile {
@@ -16,8 +17,8 @@ void ForkPolicy::install() {
   platform::on_fork(prepare_inner, release_inner, child_inner, platform::LockRank::kProfileWriter);
 }
 
-void ForkPolicy::prepare_control() { Recording::instance().control_.lock(); }
-void ForkPolicy::release_control() { Recording::instance().control_.unlock(); }
+void ForkPolicy::prepare_control() { ControlLock::acquire(); }
+void ForkPolicy::release_control() { ControlLock::release(); }
 
 void ForkPolicy::prepare_inner() {
   Recording& recording = Recording::instance();

@@ -1,8 +1,8 @@
-#include <cmath>
-#include <mutex>
 #include <utility>
 
 #include "fallow/profile.h"
+#include "profile/record/control_lock.h"
+#include "profile/record/recorded_heaps.h"
 #include "profile/record/recorder_options.h"
 #include "profile/record/recording.h"
 
@@ -23,20 +23,26 @@ Recorder::~Recorder() { stop(); }
 
 void Recorder::start() {
   Recording& recording = Recording::instance();
-  const std::lock_guard lock(recording.control());
+  const ControlLock lock;
   recording.start(impl_->options);
+  RecordedHeaps::instance().begin(impl_->options.all_heaps);
   impl_->started = impl_->has_begun = true;
 }
 
 void Recorder::stop() {
   Recording& recording = Recording::instance();
-  const std::lock_guard lock(recording.control());
+  const ControlLock lock;
   if (!impl_->started) return;
+  RecordedHeaps::instance().end();
   recording.stop(EndReason::kStopped);
   impl_->started = false;
 }
 
 void Recorder::flush() { Recording::instance().flush(); }
+
+void Recorder::attach(Heap& heap) { RecordedHeaps::instance().attach(heap); }
+
+void Recorder::detach(Heap& heap) { RecordedHeaps::instance().detach(heap); }
 
 RecorderStatus Recorder::status() const {
   return impl_->has_begun ? Recording::instance().status() : RecorderStatus();

@@ -6,6 +6,7 @@
 #include "platform/clock.h"
 #include "platform/futex.h"
 #include "platform/thread_id.h"
+#include "profile/record/control_lock.h"
 #include "profile/record/file_header.h"
 #include "profile/record/fork_policy.h"
 #include "profile/record/recording.h"
@@ -26,7 +27,7 @@ std::string file_name(std::string pattern) {
 
 void stop_at_exit() {
   Recording& recording = Recording::instance();
-  const std::lock_guard lock(recording.control());
+  const ControlLock lock;
   recording.stop(EndReason::kExit);
 }
 
