@@ -30,6 +30,8 @@ const std::vector<Benchmark>& benchmarks() {
        "percent of the scenarios' sizes (default 100)", rss_rows},
       {"device", "device memory: speed of allocate and free, and how full it gets, by strategy",
        "requests (default 1000000)", device_rows},
+      {"sample", "cost of recording samples, by interval, against the same work unrecorded",
+       "objects of the allocation loop (default 1000000000)", sample_rows},
       {"server",
        "events that a large heap has to answer soon, by the way it collects; pictures",
        "MiB of live objects (default a twentieth of the memory, at most 768)",

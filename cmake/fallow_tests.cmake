@@ -57,8 +57,27 @@ function(fallow_test_folder folder)
 endfunction()
 
 foreach(layer IN LISTS fallow_layers)
-  fallow_test_folder(${layer})
+  set(libraries "")
+  if(layer STREQUAL "profile")
+    set(libraries fallow_profile fallow_analysis nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::fallow_zstd
+                  PkgConfig::fallow_xxhash)
+  endif()
+  fallow_test_folder(${layer} ${libraries})
 endforeach()
+# Whose stacks are looked at.
+target_compile_options(fallow_test_profile PRIVATE -fno-omit-frame-pointer
+                                                   -fno-optimize-sibling-calls)
+# A program of its own, for the preloaded malloc to record.
+add_executable(fallow_test_profile_victim tests/profile_victim/victim.cpp)
+target_compile_options(fallow_test_profile_victim
+                       PRIVATE ${fallow_warnings} -fno-omit-frame-pointer
+                               -fno-optimize-sibling-calls -fno-builtin)
+target_link_libraries(fallow_test_profile_victim PRIVATE Threads::Threads)
+target_compile_definitions(
+  fallow_test_profile
+  PRIVATE FALLOW_VICTIM_PATH="$<TARGET_FILE:fallow_test_profile_victim>"
+          FALLOW_MALLOC_LIBRARY_PATH="$<TARGET_FILE:fallow_malloc_profile>")
+add_dependencies(fallow_test_profile fallow_test_profile_victim fallow_malloc_profile)
 # The machine code of what is inlined into programs: apart, since each compiler's is looked at.
 fallow_test_folder(codegen)
 

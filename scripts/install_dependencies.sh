@@ -8,7 +8,10 @@
 # installed in another way.
 set -euo pipefail
 
-demo_packages=(g++ cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev)
+demo_packages=(
+  g++ cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev
+  libdw-dev libelf-dev libxxhash-dev libzstd-dev zlib1g-dev
+)
 test_packages=(
   clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev libgtest-dev librapidcheck-dev
   valgrind python3 binutils libmimalloc-dev libgc-dev git

@@ -2,13 +2,12 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
+
+#include "platform/write_signals.h"
 
 namespace fallow::platform {
 namespace {
@@ -17,34 +16,6 @@ std::string describe(const char* what, const std::string& path, int error) {
   return std::string("cannot ") + what + " '" + path +
          "': " + std::generic_category().message(error);
 }
-
-// Keeps SIGPIPE and SIGXFSZ from the calling thread, and swallows those raised meanwhile.
-class WriteSignalsHeld {
- public:
-  WriteSignalsHeld() noexcept {
-    sigemptyset(&signals_);
-    sigset_t pending;
-    sigemptyset(&pending);
-    sigpending(&pending);
-    // One that is pending already belongs to the program: leave it alone.
-    for (const int number : {SIGPIPE, SIGXFSZ}) {
-      if (sigismember(&pending, number) == 0) sigaddset(&signals_, number);
-    }
-    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
-  }
-  ~WriteSignalsHeld() {
-    const timespec no_wait{};
-    while (sigtimedwait(&signals_, nullptr, &no_wait) > 0) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  WriteSignalsHeld(const WriteSignalsHeld&) = delete;
-  WriteSignalsHeld& operator=(const WriteSignalsHeld&) = delete;
-
- private:
-  sigset_t signals_;
-  sigset_t before_;
-};
 
 bool wait_until_writable(int descriptor) noexcept {
   constexpr int kTimeoutMs = 1000;

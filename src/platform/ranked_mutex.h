@@ -18,6 +18,7 @@ namespace fallow::platform {
 
 // In order of acquisition: a thread that holds one may acquire those further down.
 enum class LockRank : int {
+  kProfileControl = 4,    // starting and stopping a recording
   kHeapWatchers = 5,      // who is told about heaps, while they are told
   kProcessRegistry = 10,  // heaps and threads of the process
   kHeapCollection = 20,   // held for the length of a collection or step
@@ -36,7 +37,13 @@ enum class LockRank : int {
   kHostBackend = 84,      // streams and regions of a software device
   kEvents = 85,           // events that listeners have not been told yet
   kDeviceTrace = 86,      // the file of a trace
-  kLog = 90,              // the log; innermost, since anything may be logged anywhere
+  kLog = 90,              // the log; innermost of those that allocate, for anything may be logged
+  // Allocations are sampled inside malloc, whatever locks the caller holds.
+  kProfileWriter = 91,       // the file of a recording, while it is written to
+  kProfileStreams = 92,      // which thread has which stream
+  kProfileFunctions = 93,    // functions and code of embedded languages
+  kProfileDefinitions = 94,  // call stacks, strings and types of a recording
+  kProfileBuffers = 95,      // buffers of events
 };
 
 class RankedMutex {

@@ -18,7 +18,7 @@ class ByteSampler {
   static constexpr std::uint64_t kForever = std::uint64_t{1} << 62;
 
   /// An interval of 0 samples nothing.
-  explicit ByteSampler(std::uint64_t seed = 0, std::size_t interval_bytes = 0) noexcept
+  explicit constexpr ByteSampler(std::uint64_t seed = 0, std::size_t interval_bytes = 0) noexcept
       : random_(seed), interval_(interval_bytes) {}
 
   [[nodiscard]] std::size_t interval_bytes() const noexcept { return interval_; }

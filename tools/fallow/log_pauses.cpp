@@ -35,7 +35,7 @@ std::vector<LogPause> pauses_of(const LogContents& log, double ticks_per_second)
   std::vector<LogPause> pauses;
   unsigned steps = 0;  // in the last pause
   for (const LogCollection& collection : collections) {
-    const TimeSpan span{ns_of(collection.begin), ns_of(collection.end)};
+    const telemetry::TimeSpan span{ns_of(collection.begin), ns_of(collection.end)};
     // The program has always run before a minor collection, be it ever so little.
     const bool continues = !pauses.empty() && collection.kind == Kind::kStep &&
                            span.begin_ns - pauses.back().span.end_ns <= kLongestGapNs;

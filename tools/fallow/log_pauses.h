@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "telemetry/utilisation.h"
 #include "tools/fallow/log_reader.h"
-#include "tools/fallow/utilisation.h"
 
 namespace fallow::tool {
 
 // The kind is that of its largest part: a step of a full collection follows a minor one.
 struct LogPause {
   LogCollection::Kind kind;
-  TimeSpan span;  // since the first stamp of the log
+  telemetry::TimeSpan span;  // since the first stamp of the log
 };
 
 // Rounded. What no number of nanoseconds can tell, in a damaged log, is cut to over a century.

@@ -74,16 +74,17 @@ std::vector<LogMemory> memory_of(const std::vector<LogBytes>& lines, const LogCo
 
 void add_utilisation(LogSummary& summary, std::int64_t length_ns) {
   if (summary.pauses.empty()) return;
-  std::vector<TimeSpan> spans;
+  std::vector<telemetry::TimeSpan> spans;
   spans.reserve(summary.pauses.size());
   for (const LogPause& pause : summary.pauses) spans.push_back(pause.span);
-  spans = disjoint(std::move(spans));
+  spans = telemetry::disjoint(std::move(spans));
   for (const std::uint64_t window_ms : kWindowsMs) {
     const auto window_ns = static_cast<std::int64_t>(window_ms * 1'000'000);
     if (window_ns > length_ns) {
       summary.windows_left_out_ms.push_back(window_ms);
     } else {
-      summary.utilisation.push_back({window_ms, minimum_utilisation(spans, length_ns, window_ns)});
+      summary.utilisation.push_back(
+          {window_ms, telemetry::minimum_utilisation(spans, length_ns, window_ns)});
     }
   }
 }

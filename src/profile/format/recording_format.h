@@ -25,7 +25,8 @@ enum class DefinitionTag : std::uint8_t {
   kNode = 4,
   kType = 5,
   kThread = 6,
-  kEpoch = 7
+  kEpoch = 7,
+  kCode = 8
 };
 
 enum class NodeKind : std::uint8_t { kNative = 1, kEmbedded = 2, kMarker = 3 };

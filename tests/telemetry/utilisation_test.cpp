@@ -1,12 +1,12 @@
 // Minimum mutator utilisation against one that looks at every window.
-#include "tools/fallow/utilisation.h"
+#include "telemetry/utilisation.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-namespace fallow::tool {
+namespace fallow::telemetry {
 namespace {
 
 std::int64_t overlap(const TimeSpan& a, const TimeSpan& b) {
@@ -83,4 +83,4 @@ TEST(Utilisation, AgreesWithEveryWindowOfRandomPauses) {
 }
 
 }  // namespace
-}  // namespace fallow::tool
+}  // namespace fallow::telemetry

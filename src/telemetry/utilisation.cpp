@@ -1,9 +1,9 @@
-#include "tools/fallow/utilisation.h"
+#include "telemetry/utilisation.h"
 
 #include <algorithm>
 #include <tuple>
 
-namespace fallow::tool {
+namespace fallow::telemetry {
 namespace {
 
 // How long the pauses before a moment were; asked for moments that do not decrease.
@@ -69,4 +69,4 @@ double minimum_utilisation(const std::vector<TimeSpan>& pauses, std::int64_t len
   return static_cast<double>(window_ns - paused) / static_cast<double>(window_ns);
 }
 
-}  // namespace fallow::tool
+}  // namespace fallow::telemetry

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace fallow::tool {
+namespace fallow::telemetry {
 
 // In nanoseconds since some moment; the end is not less than the beginning.
 struct TimeSpan {
@@ -21,4 +21,4 @@ std::vector<TimeSpan> disjoint(std::vector<TimeSpan> spans);
 double minimum_utilisation(const std::vector<TimeSpan>& pauses, std::int64_t length_ns,
                            std::int64_t window_ns);
 
-}  // namespace fallow::tool
+}  // namespace fallow::telemetry

@@ -1,0 +1,126 @@
+#include "profile/record/stream.h"
+
+#include <sched.h>
+
+#include <cmath>
+#include <mutex>
+
+#include "platform/futex.h"
+
+namespace fallow::profile {
+
+void Stream::acquire() noexcept {
+  constexpr int kSpins = 200;
+  for (int spin = 0; !try_acquire(); ++spin) {
+    if (spin < kSpins) {
+      platform::spin_pause();
+    } else {
+      sched_yield();  // the holder has been interrupted
+    }
+  }
+}
+
+void Stream::reset(std::uint32_t new_number, std::uint32_t new_generation) noexcept {
+  ended = false;
+  number = new_number;
+  generation = new_generation;
+  buffer = nullptr;
+  sequence = 0;
+  interval_bytes = 0;
+  epoch = 0;
+  lost = 0;
+  measured_ns = 0;
+  losses = {};
+  anchor = {};
+  cache.fill({0, 0});
+}
+
+std::uint8_t* Stream::room(BufferPool& pool, std::size_t most, bool* filled_one) noexcept {
+  const std::size_t needed = kMaxRecordHead + kMaxVarintBytes + most;
+  if (buffer != nullptr && EventBuffer::kBytes - buffer->used < needed) {
+    pool.submit(buffer);
+    buffer = nullptr;
+    *filled_one = true;
+  }
+  if (buffer == nullptr) buffer = pool.take(number);
+  return buffer == nullptr ? nullptr : buffer->bytes.data() + buffer->used;
+}
+
+void Stream::note_loss(LossReason reason, std::size_t bytes, std::size_t interval) noexcept {
+  LossSum& sum = losses[static_cast<std::size_t>(reason)];
+  ++sum.samples;
+  ++lost;
+  if (interval == 0) return;
+  const double size = static_cast<double>(bytes);
+  const double chance = -std::expm1(-size / static_cast<double>(interval));
+  sum.objects += 1 / chance;
+  sum.bytes += size / chance;
+}
+
+bool Stream::write_losses(BufferPool& pool, std::int64_t now_ns) noexcept {
+  for (std::size_t reason = 1; reason < kLossReasons; ++reason) {
+    LossSum& sum = losses[reason];
+    if (sum.samples == 0) continue;
+    bool filled = false;
+    std::uint8_t* const at = room(pool, 4 * kMaxVarintBytes, &filled);
+    if (at == nullptr) return false;
+    append(at, EventTag::kLost, now_ns, [&](std::uint8_t* body) {
+      body = put_varint(body, sum.samples);
+      body = put_varint(body, static_cast<std::uint64_t>(std::llround(sum.bytes)));
+      body = put_varint(body, static_cast<std::uint64_t>(std::llround(sum.objects)));
+      return put_varint(body, reason);
+    });
+    sum = {};
+  }
+  return true;
+}
+
+bool StreamTable::allocate() noexcept {
+  return streams_.is_allocated() || streams_.allocate(kMaxStreams);
+}
+
+void StreamTable::reset(bool others_are_gone) noexcept {
+  const std::lock_guard lock(mutex_);
+  free_ = nullptr;
+  used_.store(0, std::memory_order_relaxed);
+  for (std::size_t i = fresh_.load(std::memory_order_relaxed); i-- > 0;) {
+    Stream& stream = streams_[i];
+    if (!others_are_gone) stream.acquire();
+    stream.reset(0, 0);
+    stream.in_use = false;
+    stream.next_free = free_;
+    free_ = &stream;
+    stream.release();
+  }
+}
+
+Stream* StreamTable::open(std::uint32_t generation) noexcept {
+  const std::lock_guard lock(mutex_);
+  Stream* stream = free_;
+  const std::size_t fresh = fresh_.load(std::memory_order_relaxed);
+  if (stream != nullptr) {
+    free_ = stream->next_free;
+  } else if (fresh < kMaxStreams) {
+    stream = &streams_[fresh];
+  } else {
+    return nullptr;
+  }
+  stream->acquire();
+  stream->reset(++last_number_, generation);
+  stream->in_use = true;
+  used_.fetch_add(1, std::memory_order_relaxed);
+  stream->release();
+  if (stream == &streams_[fresh]) fresh_.store(fresh + 1, std::memory_order_release);
+  return stream;
+}
+
+void StreamTable::free(Stream* stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  stream->in_use = false;
+  used_.fetch_sub(1, std::memory_order_relaxed);
+  stream->generation = 0;
+  stream->next_free = free_;
+  free_ = stream;
+}
+
+}  // namespace fallow::profile
