@@ -36,9 +36,9 @@ class SimulatedProgram::Run {
 
   void run() {
     for (std::uint64_t i = 0; i < options_.objects; ++i) {
-      now_ns_ = static_cast<std::int64_t>(static_cast<double>(end_ns_) *
-                                          static_cast<double>(i + 1) /
-                                          static_cast<double>(options_.objects + 1));
+      now_ns_ =
+          static_cast<std::int64_t>(static_cast<double>(end_ns_) * static_cast<double>(i + 1) /
+                                    static_cast<double>(options_.objects + 1));
       allocate(random_site());
       const std::uint64_t due = (i + 1) * options_.minor_collections / options_.objects;
       if (due > minors_) collect(due);
@@ -78,8 +78,8 @@ class SimulatedProgram::Run {
     truth_[site].live += static_cast<double>(bytes);
     ++truth_[site].objects;
     used_ += bytes;
-    const double p = 1 - std::exp(-static_cast<double>(bytes) /
-                                  static_cast<double>(options_.interval_bytes));
+    const double p =
+        1 - std::exp(-static_cast<double>(bytes) / static_cast<double>(options_.interval_bytes));
     std::uint64_t sequence = 0;
     if (uniform() < p) {
       sequence = ++sequence_;
@@ -110,10 +110,12 @@ class SimulatedProgram::Run {
     }
     young_.clear();
     builder_.minor(now_ns_, number, fates);
-    const std::uint64_t wall_ns = 200'000 + survived / 2 + static_cast<std::uint64_t>(uniform() * 1e5);
+    const std::uint64_t wall_ns =
+        200'000 + survived / 2 + static_cast<std::uint64_t>(uniform() * 1e5);
     builder_.pause(now_ns_, {profile::PauseKind::kMinor, wall_ns, number, before, survived});
     if (number % 5 == 0) {
-      builder_.pause(now_ns_ + 2'000'000, {profile::PauseKind::kStep, 600'000, number / 20, used_, used_});
+      builder_.pause(now_ns_ + 2'000'000,
+                     {profile::PauseKind::kStep, 600'000, number / 20, used_, used_});
       bury(now_ns_);
     }
     builder_.level(now_ns_, 1, used_, used_ * 2, 0);
@@ -123,8 +125,8 @@ class SimulatedProgram::Run {
   void promote(const Young& young, const SimulatedSite& site) {
     std::int64_t dies_ns = end_ns_ + 1;
     if (site.half_life_s > 0) {
-      dies_ns = now_ns_ - static_cast<std::int64_t>(std::log2(1 - uniform()) *
-                                                    site.half_life_s * 1e9);
+      dies_ns =
+          now_ns_ - static_cast<std::int64_t>(std::log2(1 - uniform()) * site.half_life_s * 1e9);
     }
     old_.push_back({young.site, dies_ns, young.sequence});
   }
@@ -174,8 +176,18 @@ SimulatedProgram simulated_compiler() {
   const std::string html = "render</script><b>\"quoted\"; name\nof \xFF two lines";
   return SimulatedProgram({
       {"Token", {"main", "compile(Unit&)", "Lexer::next()"}, 48, 40, 0.01, 0.2},
-      {"std::string", {"main", "compile(Unit&)", "Lexer::next()", "Lexer::text()"}, 64, 25, 0.02, 0.2},
-      {"Node", {"main", "compile(Unit&)", "Parser::expression()", "Parser::term()"}, 96, 12, 0.3, 1.5},
+      {"std::string",
+       {"main", "compile(Unit&)", "Lexer::next()", "Lexer::text()"},
+       64,
+       25,
+       0.02,
+       0.2},
+      {"Node",
+       {"main", "compile(Unit&)", "Parser::expression()", "Parser::term()"},
+       96,
+       12,
+       0.3,
+       1.5},
       {"Node", {"main", "compile(Unit&)", "Parser::statement()"}, 96, 8, 0.3, 1.5},
       {"Array<Node>", {"main", "compile(Unit&)", "Parser::statement()", "grow"}, 1024, 1, 0.3, 1.5},
       {"CacheEntry", {"main", "compile(Unit&)", "Cache::insert(Key const&)"}, 256, 3, 0.9, 4},

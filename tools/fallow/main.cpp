@@ -16,6 +16,8 @@
 #include "tools/fallow/exit_codes.h"
 #include "tools/fallow/log_command.h"
 #include "tools/fallow/record_command.h"
+#include "tools/fallow/recording_commands.h"
+#include "tools/fallow/recording_files.h"
 
 namespace fallow::tool {
 namespace {
@@ -26,11 +28,14 @@ constexpr const char* kExamples = R"(Examples:
   fallow log gc.log         summarise what FALLOW_LOG=gc:gc.log has written
   fallow device replay F    play a trace of device memory (RMM's CSV form)
   fallow record -- CMD      run a program and record where it allocates
+  fallow top FILE           who allocates most in a recording; report FILE makes a page of it
   fallow options            everything that can be set, as a Markdown table
   fallow demo --help        more about a command
 
 Exit codes: 0 for success, 1 when a check failed or the work could not be finished,
-2 for wrong usage.)";
+2 for wrong usage. Commands on recordings (record, top, report, …): 0 for success, 1 for wrong usage
+and files that cannot be opened or written, 2 when the program or a limit that was asked for failed,
+3 when the recording is damaged: what stands before the damage was used.)";
 
 void add_small_commands(CLI::App& app) {
   app.add_subcommand("options", "Lists the options of a heap and their FALLOW_* variables")
@@ -66,6 +71,7 @@ int run(int argc, char** argv) {
   add_log_command(app, exit_code);
   add_device_command(app, exit_code);
   add_record_command(app, exit_code);
+  add_recording_commands(app, exit_code);
   add_small_commands(app);
   if (argc < 2) {
     fmt::print(stderr, "{}", app.help());
@@ -78,7 +84,8 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    if (app.exit(error) == 0) return kExitOk;
+    return is_recording_verb(first) ? kRecordingUsage : kExitUsage;
   }
   return exit_code;
 }

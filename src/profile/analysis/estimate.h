@@ -24,6 +24,7 @@ class Tally {
   void merge(const Tally& other);
 
   [[nodiscard]] double bytes() const { return bytes_; }
+  [[nodiscard]] double exact_bytes() const { return exact_bytes_; }
   [[nodiscard]] double objects() const { return objects_; }
   [[nodiscard]] std::uint64_t samples() const { return samples_; }
   /// Samples that carry an error, that is, all but the exact ones.
