@@ -107,8 +107,8 @@ std::vector<Row> rows_of(const profile::Profile& profile, const Arguments& argum
         break;
     }
     row.details = {{"name", row.name}};
-    row.name = by == profile::GroupBy::kFunction ? short_name(row.name)
-                                                 : profile::one_line(row.name);
+    row.name =
+        by == profile::GroupBy::kFunction ? short_name(row.name) : profile::one_line(row.name);
   });
 }
 

@@ -63,6 +63,8 @@ class ReportData {
     json_.key("total").begin_object();
     write_sum("bytes", "exact", "k", total_.allocated);
     write_sum("live", "live_exact", "live_k", total_.live);
+    json_.member("samples", total_.allocated.samples());
+    json_.member("live_samples", total_.live.samples());
     json_.member("young", total_.died_young.bytes()).end_object();
     double lost_samples = 0;
     double lost_bytes = 0;
@@ -94,7 +96,7 @@ class ReportData {
     const std::size_t count = tree_.nodes.size();
     const auto texts = [&](const char* name, const Texts& all) {
       json_.column(name, all.size(), [&](JsonWriter& out, std::size_t i) {
-        out.value(all[static_cast<std::uint32_t>(i)]);
+        out.value(one_line(all[static_cast<std::uint32_t>(i)]));
       });
     };
     texts("names", tree_.names);

@@ -102,6 +102,9 @@ const icicle = (() => {
       }
     }
     $('icicle-space').style.height = deepest * rowHeight + 4 + 'px';
+    // As high as the stacks, and no higher than the window allows.
+    const wanted = Math.min(Math.max(deepest * rowHeight + 10, 150), 0.62 * innerHeight) + 'px';
+    if (box.style.height !== wanted) { box.style.height = wanted; draw(); }
   }
 
   function hatching(c) {

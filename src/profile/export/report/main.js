@@ -3,9 +3,9 @@
 function facts() {
   const t = data.total, all = new Sum(), live = new Sum();
   all.add(t.bytes, t.exact, t.k); live.add(t.live, t.live_exact, t.live_k);
-  const half = (sum) => { const [low, high] = sum.interval(); return sum.bytes ? `±${Math.ceil((high - low) / 2 / sum.bytes * 100)} %, k=${count(sum.k)}` : ''; };
+  const half = (sum, samples) => { const [low, high] = sum.interval(); return sum.bytes ? `±${Math.ceil((high - low) / 2 / sum.bytes * 100)} %, k=${count(samples)}` : ''; };
   const longest = data.kinds.reduce((most, k) => Math.max(most, k.max_ns), 0);
-  const list = [['allocated', amount(all.bytes), half(all)], ['alive at the end', amount(live.bytes), half(live)]];
+  const list = [['allocated', amount(all.bytes), half(all, t.samples)], ['alive at the end', amount(live.bytes), half(live, t.live_samples)]];
   if (data.generational) list.push(['died in the nursery', percent(t.young, t.bytes), 'of all bytes']);
   list.push(['longest pause', longest ? duration(longest) : '–', data.mmu.length ? `MMU ${(data.mmu[0][1] * 100).toFixed(0)} % in ${data.mmu[0][0]} ms` : ''],
     ['recorded', duration(data.end_ms * 1e6), `a sample every ${amount(data.interval_bytes)}`],

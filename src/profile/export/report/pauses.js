@@ -13,7 +13,7 @@ const pauses = (() => {
     let least = Infinity, most = 0;
     for (const wall of list.wall_ns) { least = Math.min(least, Math.max(wall, 100)); most = Math.max(most, wall); }
     if (total === 0) { least = 1e4; most = 1e6; }
-    const low = Math.floor(Math.log10(least)), high = Math.max(Math.ceil(Math.log10(Math.max(most, 1)) + 0.05), low + 1);
+    const low = Math.floor(Math.log10(least)), high = Math.max(Math.log10(Math.max(most, 1)) + 0.15, low + 1);
     const x = (ms) => box.left + (ms - from) / (to - from) * (width - box.left - box.right);
     const y = (ns) => levelTop - 20 - (Math.log10(Math.max(ns, 10 ** low)) - low) / (high - low) * (levelTop - 20 - box.top);
     const ticks = [];
@@ -28,9 +28,9 @@ const pauses = (() => {
       c.fillStyle = i === chosen ? color('mark') : color(kindColors[list.kind[i] - 1]);
       c.globalAlpha = i === chosen ? 1 : 0.72;
       const left = x(list.begin_ms[i]), wide = Math.max(x(list.begin_ms[i] + list.wall_ns[i] * 1e-6) - left, 3.2), at = y(list.wall_ns[i]);
-      c.fillRect(left - 0.5, at, wide, 4);
+      c.fillRect(left - 0.5, at, wide, 5);
       c.globalAlpha *= 0.22;
-      c.fillRect(left - 0.5, at + 4, wide, levelTop - 20 - at - 4);
+      c.fillRect(left - 0.5, at + 5, wide, Math.max(levelTop - 20 - at - 5, 0));
     }
     c.restore(); c.globalAlpha = 1;
     if (total === 0) { c.fillStyle = color('faint'); c.textAlign = 'center'; c.textBaseline = 'middle'; c.fillText('no pauses were recorded', width / 2, levelTop / 2); }

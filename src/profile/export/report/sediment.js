@@ -116,5 +116,8 @@ function axes(c, { x, y, from, to, box, width, height, most, format, ticks }) {
   const rough = (to - from) / Math.max(width / 110, 2), size = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * size).find((n) => n >= rough);
   c.textAlign = 'center'; c.textBaseline = 'top';
-  for (let ms = Math.ceil(from / step) * step; ms <= to; ms += step) c.fillText(ms === 0 ? '0' : duration(ms * 1e6), x(ms), height - box.bottom + 8);
+  for (let ms = Math.ceil(from / step) * step; ms <= to; ms += step) {
+    c.textAlign = x(ms) > width - box.right - 20 ? 'right' : 'center';
+    c.fillText(ms === 0 ? '0' : duration(ms * 1e6), x(ms), height - box.bottom + 8);
+  }
 }
