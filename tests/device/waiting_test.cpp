@@ -247,12 +247,99 @@ class FakeLanguage : public ThreadHooks {
   }
   void attach(void*) noexcept override { enter(); }
   bool interrupted(void*) noexcept override { return signal.load(); }
+  bool others_wait() noexcept override { return collecting; }
 
   std::atomic<bool> signal{false};
+  static inline thread_local bool collecting = false;
 
  private:
   std::mutex lock_;
 };
+
+// A finalizer allocates while the leader waits for the collection that runs it: neither waits for
+// the other.
+TEST(WaitingThreads, WhoIsWaitedForWaitsForNobody) {
+  const test::Watchdog watchdog;
+  const FakeLanguage language;
+  TestDevice test(4 * kBlock, test::undamped());
+  HeldLadder ladder(test);
+  std::thread leader([&] { EXPECT_TRUE(test.device.allocate(kBlock)); });
+  ladder.wait_until_inside();
+  FakeLanguage::collecting = true;
+  try {
+    test.device.allocate(kBlock);
+    ADD_FAILURE() << "there is no room";
+  } catch (const OutOfDeviceMemory& error) {
+    EXPECT_EQ(error.report().given_up, GivenUp::kNested);
+  }
+  FakeLanguage::collecting = false;
+  ladder.free_one();
+  ladder.let_go();
+  leader.join();
+  EXPECT_EQ(ladder.calls.load(), 1);
+}
+
+/// A full device on which a ladder has failed, so that the next request rests for an hour.
+struct QuietDevice {
+  QuietDevice() : test(4 * kBlock, quiet()) {
+    while (const auto block = test.device.try_allocate({.bytes = kBlock / 2})) {
+      blocks.push_back(*block);
+    }
+    token = test.device.add_responder([](const PressureInfo&) { return PressureOutcome::done(); });
+    EXPECT_THROW(test.device.allocate(kBlock), OutOfDeviceMemory);
+  }
+  void await_rest() {
+    auto& core = detail::DeviceAccess::core(test.device);
+    await([&] {
+      const detail::DeviceCore::Locked lock(core);
+      return !core.pressure[0].resting.empty();
+    });
+  }
+  static DeviceOptions quiet() {
+    DeviceOptions options;
+    options.damper_interval = std::chrono::hours(1);
+    options.damper_bytes = 1U << 30;
+    return options;
+  }
+  TestDevice test;
+  std::vector<Allocation> blocks;
+  Registration token;
+};
+
+TEST(WaitingThreads, WhoRestsHoldsNobodyUpAndIsServedFirst) {
+  const test::Watchdog watchdog;
+  QuietDevice quiet;
+  std::thread resting([&] { EXPECT_TRUE(quiet.test.device.allocate(kBlock)); });
+  quiet.await_rest();
+  // Half of it comes free: enough for a small request, which passes.
+  quiet.test.device.free(quiet.blocks[0]);
+  const Allocation small = quiet.test.device.allocate(kBlock / 2);
+  EXPECT_TRUE(small);
+  quiet.test.device.free(small);
+  quiet.test.device.free(quiet.blocks[1]);
+  resting.join();
+  EXPECT_FALSE(quiet.test.device.try_allocate({.bytes = kBlock / 2}));
+  EXPECT_TRUE(quiet.test.consistent());
+}
+
+TEST(WaitingThreads, ASignalEndsTheRest) {
+  const test::Watchdog watchdog;
+  QuietDevice quiet;
+  FakeLanguage language;
+  std::thread resting([&] {
+    language.enter();
+    try {
+      quiet.test.device.allocate(kBlock);
+      ADD_FAILURE() << "there is no room";
+    } catch (const OutOfDeviceMemory& error) {
+      EXPECT_EQ(error.report().given_up, GivenUp::kInterrupted);
+    }
+    language.leave();
+  });
+  quiet.await_rest();
+  language.signal.store(true);
+  resting.join();
+}
 
 // The rule of section 1.4 of the contract: nobody waits for the device while it is attached, so a
 // responder may attach.
