@@ -9,7 +9,7 @@ import contextlib
 from fallow import _native
 from fallow._native import HeldMutex, NativeLoad
 
-__all__ = ["HeldMutex", "NativeLoad", "drop_in_native_thread", "faults"]
+__all__ = ["HeldMutex", "NativeLoad", "drop_in_native_thread", "faults", "linger_at_exit"]
 
 
 @contextlib.contextmanager
@@ -31,6 +31,11 @@ def faults(device, **plan):
         yield
     finally:
         _native.set_faults(device)
+
+
+def linger_at_exit(seconds):
+    """The process goes on so long after the interpreter's end, with its native threads."""
+    _native.linger_at_exit(seconds)
 
 
 def drop_in_native_thread(value):

@@ -46,15 +46,24 @@ std::size_t rest_of(const Buffer& buffer, std::size_t offset) {
   return buffer.bytes - offset;
 }
 
+/// The device rounds up and would let it pass.
+void require_inside(const Buffer& buffer, std::size_t offset, std::size_t bytes) {
+  if (bytes > rest_of(buffer, offset)) {
+    throw UsageError("fallow: the copy reaches beyond the end of the buffer");
+  }
+}
+
 void write(const Buffer& buffer, nb::handle data, std::size_t offset) {
   const std::shared_ptr<Storage> storage = buffer.use();
   const ByteView from(data, PyBUF_C_CONTIGUOUS);
+  require_inside(buffer, offset, from.bytes());
   storage->owner().device.write(storage->allocation(), offset, from.data(), from.bytes());
 }
 
 nb::bytes read(const Buffer& buffer, std::optional<std::size_t> count, std::size_t offset) {
   const std::shared_ptr<Storage> storage = buffer.use();
   const std::size_t bytes = count.value_or(rest_of(buffer, offset));
+  require_inside(buffer, offset, bytes);
   nb::object result = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
   if (!result.is_valid()) nb::raise_python_error();
   storage->owner().device.read(storage->allocation(), offset, PyBytes_AS_STRING(result.ptr()),
@@ -65,15 +74,14 @@ nb::bytes read(const Buffer& buffer, std::optional<std::size_t> count, std::size
 void read_into(const Buffer& buffer, nb::handle target, std::size_t offset) {
   const std::shared_ptr<Storage> storage = buffer.use();
   const ByteView to(target, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
+  require_inside(buffer, offset, to.bytes());
   storage->owner().device.read(storage->allocation(), offset, to.data(), to.bytes());
 }
 
 void copy_from(const Buffer& buffer, const Buffer& source, std::size_t offset) {
   const std::shared_ptr<Storage> to = buffer.use();
   const std::shared_ptr<Storage> from = source.use();
-  if (source.bytes > rest_of(buffer, offset)) {
-    throw UsageError("fallow: the source has more bytes than the buffer from that offset on");
-  }
+  require_inside(buffer, offset, source.bytes);
   // In pieces, through the host: all that a backend promises.
   std::vector<std::byte> piece(std::min<std::size_t>(source.bytes, std::size_t{1} << 20));
   const BlockingScope detached;

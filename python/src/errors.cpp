@@ -14,9 +14,12 @@ namespace fallow::python {
 
 namespace {
 
+/// Never released: what goes wrong while the interpreter ends is still to be told.
+PyObject* error_classes = nullptr;
+
 /// Raises the class of that name in fallow.errors.
 void raise(const char* name, const char* text, const nb::dict& facts = {}) {
-  const nb::object type = nb::module_::import_("fallow.errors").attr(name);
+  const nb::object type = nb::borrow<nb::dict>(error_classes)[name];
   const nb::object instance = type(text, facts);
   PyErr_SetObject(type.ptr(), instance.ptr());
 }
@@ -50,6 +53,12 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 }  // namespace
 
-void translate_errors(nb::module_&) { nb::register_exception_translator(translate); }
+void translate_errors() {
+  const nb::module_ errors = nb::module_::import_("fallow.errors");
+  nb::dict classes;
+  for (const nb::handle name : errors.attr("__all__")) classes[name] = errors.attr(name);
+  error_classes = classes.release().ptr();
+  nb::register_exception_translator(translate);
+}
 
 }  // namespace fallow::python

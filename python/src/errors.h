@@ -5,6 +5,6 @@
 namespace fallow::python {
 
 /// From now on the library's exceptions become those of fallow.errors.
-void translate_errors(nanobind::module_& module);
+void translate_errors();
 
 }  // namespace fallow::python

@@ -26,13 +26,6 @@ namespace {
 /// How long the interpreter's end waits for responders that are running.
 constexpr std::chrono::seconds kExitPatience(10);
 
-void refuse_subinterpreters() {
-  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return;
-  throw std::runtime_error(
-      "fallow can be imported in the main interpreter only. Threads of other interpreters may use "
-      "its devices from C++.");
-}
-
 /// The interpreter's end and forks: from then on nobody enters it.
 void watch_lifecycle() {
   const nb::module_ atexit = nb::module_::import_("atexit");
@@ -48,7 +41,6 @@ void watch_lifecycle() {
 }
 
 void initialise(nb::module_& module) {
-  refuse_subinterpreters();
   nb::set_leak_warnings(false);
   // Never destroyed: threads may wait until the process ends.
   static auto* const threads = new PythonThreads;
@@ -56,7 +48,7 @@ void initialise(nb::module_& module) {
   if (!CollectionResponder::instance()->prepare()) nb::raise_python_error();
   watch_lifecycle();
   module.attr("__version__") = kVersion;
-  translate_errors(module);
+  translate_errors();
   bind_buffer(module);
   bind_device(module);
   bind_responders(module);
@@ -68,4 +60,13 @@ void initialise(nb::module_& module) {
 
 }  // namespace fallow::python
 
-NB_MODULE(_native, module) { fallow::python::initialise(module); }
+NB_MODULE(_native_of_main, module) { fallow::python::initialise(module); }
+
+/// Before nanobind does anything: it has one state for all interpreters of a process.
+extern "C" NB_EXPORT PyObject* PyInit__native() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return PyInit__native_of_main();
+  PyErr_SetString(PyExc_ImportError,
+                  "fallow can be imported in the main interpreter only. Threads of other "
+                  "interpreters may use its devices from C++.");
+  return nullptr;
+}

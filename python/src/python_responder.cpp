@@ -1,6 +1,9 @@
 #include "python_responder.h"
 
+#include <nanobind/stl/string.h>
+
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <latch>
 #include <memory>
 #include <string>
@@ -47,7 +48,7 @@ class NativeLoad {
     }
   }
   ~NativeLoad() {
-    counts->stop = true;
+    if (!threads_.empty()) counts->stop = true;
     for (std::thread& thread : threads_) thread.detach();
   }
   NativeLoad(const NativeLoad&) = delete;
@@ -70,24 +71,29 @@ class NativeLoad {
  private:
   static void run(std::shared_ptr<SharedDevice> shared, std::shared_ptr<Counts> counts,
                   std::size_t bytes, std::size_t keep, Standing standing) {
-    if (standing == Standing::kNone) return work(*shared, *counts, bytes, keep);
-    const PyGILState_STATE state = PyGILState_Ensure();
-    if (standing == Standing::kDetached) {
-      PyThreadState* const own = PyEval_SaveThread();
-      work(*shared, *counts, bytes, keep);
-      PyEval_RestoreThread(own);
-    } else {
-      work(*shared, *counts, bytes, keep);
-    }
-    PyGILState_Release(state);
+    if (standing == Standing::kNone) return work(*shared, *counts, bytes, keep, standing);
+    call_unwound_by_nobody([&] {
+      const PyGILState_STATE state = PyGILState_Ensure();
+      if (standing == Standing::kDetached) {
+        PyThreadState* const own = PyEval_SaveThread();
+        work(*shared, *counts, bytes, keep, standing);
+        PyEval_RestoreThread(own);
+      } else {
+        work(*shared, *counts, bytes, keep, standing);
+      }
+      PyGILState_Release(state);
+    });
   }
-  static void work(SharedDevice& shared, Counts& counts, std::size_t bytes, std::size_t keep) {
+  static void work(SharedDevice& shared, Counts& counts, std::size_t bytes, std::size_t keep,
+                   Standing standing) {
     std::vector<device::Allocation> kept;
     while (!counts.stop.load(std::memory_order_relaxed)) {
       if (kept.size() > keep) {
         shared.device.free(kept.front());
         kept.erase(kept.begin());
       }
+      // Attached, it must let others have the interpreter now and then.
+      if (standing == Standing::kAttached) const BlockingScope detached;
       try {
         kept.push_back(shared.device.allocate(bytes));
         counts.allocations.fetch_add(1, std::memory_order_relaxed);
@@ -155,6 +161,17 @@ void drop_in_native_thread(nb::object buffer_memory) {
   }).detach();
 }
 
+double lingering_seconds = 0;
+
+/// The process goes on so long between the interpreter's end and its own.
+void linger_at_exit(double seconds) {
+  if (lingering_seconds == 0) {
+    std::atexit(
+        [] { std::this_thread::sleep_for(std::chrono::duration<double>(lingering_seconds)); });
+  }
+  lingering_seconds = seconds;
+}
+
 }  // namespace
 
 void bind_testing(nb::module_& module) {
@@ -182,6 +199,7 @@ void bind_testing(nb::module_& module) {
              nb::arg("nth_allocation") = 0, nb::arg("every_allocation") = 0,
              nb::arg("nth_byte") = 0, nb::arg("nth_reserve") = 0, nb::arg("probability") = 0.0,
              nb::arg("seed") = 1, nb::arg("thread") = 0);
+  module.def("linger_at_exit", &linger_at_exit, nb::arg("seconds"));
   module.def("drop_in_native_thread", &drop_in_native_thread, nb::arg("object"));
 }
 
