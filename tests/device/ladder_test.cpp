@@ -9,48 +9,19 @@
 #include <vector>
 
 #include "fallow/pressure_callback.h"
+#include "tests/device/hoard.h"
 #include "tests/device/test_support.h"
 
 namespace fallow::device {
 namespace {
 
 using std::chrono::milliseconds;
+using test::Hoard;
 using test::kKiB;
 using test::kMiB;
+using test::report_of;
 using test::TestDevice;
 using test::undamped;
-
-/// Allocations that a test lets go when it is asked to.
-class Hoard {
- public:
-  explicit Hoard(Device& device) : device_(device) {}
-  void fill(std::size_t bytes) {
-    while (const auto block = device_.try_allocate({.bytes = bytes})) blocks_.push_back(*block);
-  }
-  std::size_t drop(std::size_t count) {
-    std::size_t dropped = 0;
-    for (; dropped < count && !blocks_.empty(); ++dropped) {
-      device_.free(blocks_.back());
-      blocks_.pop_back();
-    }
-    return dropped;
-  }
-  [[nodiscard]] std::size_t size() const { return blocks_.size(); }
-
- private:
-  Device& device_;
-  std::vector<Allocation> blocks_;
-};
-
-OutOfMemoryReport report_of(Device& device, const AllocationRequest& request) {
-  try {
-    device.allocate(request);
-  } catch (const OutOfDeviceMemory& error) {
-    return error.report();
-  }
-  ADD_FAILURE() << "did not fail";
-  return {};
-}
 
 // Known failure 3: the callback ran on nearly every allocation.
 TEST(Ladder, CallsNobodyWhileThePoolCanGrow) {
@@ -220,80 +191,6 @@ TEST(Ladder, TheErrorTellsTheFacts) {
   EXPECT_EQ(
       test.device.responder_statistics()[0].skips[static_cast<std::size_t>(SkipReason::kDisabled)],
       2U);
-}
-
-// Checklist 11: a program that tries again and again does not pay for a ladder each time.
-TEST(Ladder, TheDamperBoundsFruitlessLadders) {
-  DeviceOptions options;
-  options.damper_interval = std::chrono::hours(1);
-  TestDevice test(kMiB, options);
-  std::vector<Allocation> live;
-  for (int i = 0; i < 16; ++i) live.push_back(test.device.allocate(64 * kKiB));
-  int calls = 0;
-  const auto token = test.device.add_responder([&](const PressureInfo&) {
-    ++calls;
-    return PressureOutcome::done();
-  });
-  EXPECT_EQ(report_of(test.device, {.bytes = 128 * kKiB}).given_up, GivenUp::kNothingLeft);
-  for (int i = 0; i < 100; ++i) {
-    const OutOfMemoryReport report =
-        report_of(test.device, {.bytes = 128 * kKiB, .budget = std::chrono::microseconds(100)});
-    EXPECT_EQ(report.given_up, GivenUp::kDamped);
-  }
-  EXPECT_EQ(calls, 1);
-  EXPECT_EQ(test.pressure().damped, 100U);
-  // Much has changed: the ladder is worth climbing again.
-  test.device.free(live.back());
-  test.device.allocate(64 * kKiB);
-  EXPECT_EQ(report_of(test.device, {.bytes = 128 * kKiB}).given_up, GivenUp::kNothingLeft);
-  EXPECT_EQ(calls, 2);
-  // Damped or not, memory that is there is found.
-  test.device.free(live[0]);
-  EXPECT_TRUE(test.device.allocate(64 * kKiB));
-}
-
-// No false out-of-memory: what was dropped after a fruitless ladder, without any byte having moved,
-// is found by the next request, however early it comes.
-TEST(Ladder, GarbageDroppedAfterAFailureIsFound) {
-  DeviceOptions options;
-  options.damper_interval = milliseconds(20);
-  TestDevice test(kMiB, options);
-  Hoard hoard(test.device);
-  hoard.fill(64 * kKiB);
-  bool dropped = false;
-  int calls = 0;
-  const auto token = test.device.add_responder([&](const PressureInfo&) {
-    ++calls;
-    if (std::exchange(dropped, false)) hoard.drop(1);
-    return PressureOutcome::done();
-  });
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(report_of(test.device, {.bytes = 64 * kKiB}).given_up, GivenUp::kNothingLeft);
-    dropped = true;
-    EXPECT_TRUE(test.device.allocate(64 * kKiB));
-  }
-  EXPECT_EQ(test.pressure().failed, 3U);
-}
-
-// A program that is out of memory and asks as fast as it can: how often responders run is bounded
-// by the time that has passed.
-TEST(Ladder, QuietTimesLieBetweenFruitlessLadders) {
-  DeviceOptions options;
-  options.damper_interval = milliseconds(2);
-  TestDevice test(kMiB, options);
-  Hoard hoard(test.device);
-  hoard.fill(64 * kKiB);
-  int calls = 0;
-  const auto token = test.device.add_responder([&](const PressureInfo&) {
-    ++calls;
-    return PressureOutcome::done();
-  });
-  const auto began = Clock::now();
-  for (int i = 0; i < 20; ++i) {
-    EXPECT_EQ(report_of(test.device, {.bytes = 64 * kKiB}).given_up, GivenUp::kNothingLeft);
-  }
-  EXPECT_EQ(calls, 20);
-  EXPECT_GE(Clock::now() - began, 19 * milliseconds(2));
 }
 
 // Young garbage first, then all: a responder that has found nothing may ask to go on.

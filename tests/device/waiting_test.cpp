@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "fallow/thread_hooks.h"
+#include "tests/device/fake_language.h"
 #include "tests/device/test_support.h"
 
 namespace fallow::device {
@@ -17,6 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using test::FakeLanguage;
 using test::kKiB;
 using test::kMiB;
 using test::TestDevice;
@@ -219,43 +220,6 @@ TEST(WaitingThreads, FreesDoNotWaitForTheMutex) {
   EXPECT_TRUE(test.consistent());
 }
 
-/// A host language whose threads are attached by hand, and a lock like the GIL.
-class FakeLanguage : public ThreadHooks {
- public:
-  FakeLanguage() { set_thread_hooks(this); }
-  ~FakeLanguage() override { set_thread_hooks(nullptr); }
-  FakeLanguage(const FakeLanguage&) = delete;
-  FakeLanguage& operator=(const FakeLanguage&) = delete;
-
-  void enter() {
-    lock_.lock();
-    attached() = true;
-  }
-  void leave() {
-    attached() = false;
-    lock_.unlock();
-  }
-  static bool& attached() {
-    thread_local bool value = false;
-    return value;
-  }
-
-  void* detach() noexcept override {
-    if (!attached()) return nullptr;
-    leave();
-    return this;
-  }
-  void attach(void*) noexcept override { enter(); }
-  bool interrupted(void*) noexcept override { return signal.load(); }
-  bool others_wait() noexcept override { return collecting; }
-
-  std::atomic<bool> signal{false};
-  static inline thread_local bool collecting = false;
-
- private:
-  std::mutex lock_;
-};
-
 // A finalizer allocates while the leader waits for the collection that runs it: neither waits for
 // the other.
 TEST(WaitingThreads, WhoIsWaitedForWaitsForNobody) {
@@ -277,68 +241,6 @@ TEST(WaitingThreads, WhoIsWaitedForWaitsForNobody) {
   ladder.let_go();
   leader.join();
   EXPECT_EQ(ladder.calls.load(), 1);
-}
-
-/// A full device on which a ladder has failed, so that the next request rests for an hour.
-struct QuietDevice {
-  QuietDevice() : test(4 * kBlock, quiet()) {
-    while (const auto block = test.device.try_allocate({.bytes = kBlock / 2})) {
-      blocks.push_back(*block);
-    }
-    token = test.device.add_responder([](const PressureInfo&) { return PressureOutcome::done(); });
-    EXPECT_THROW(test.device.allocate(kBlock), OutOfDeviceMemory);
-  }
-  void await_rest() {
-    auto& core = detail::DeviceAccess::core(test.device);
-    await([&] {
-      const detail::DeviceCore::Locked lock(core);
-      return !core.pressure[0].resting.empty();
-    });
-  }
-  static DeviceOptions quiet() {
-    DeviceOptions options;
-    options.damper_interval = std::chrono::hours(1);
-    options.damper_bytes = 1U << 30;
-    return options;
-  }
-  TestDevice test;
-  std::vector<Allocation> blocks;
-  Registration token;
-};
-
-TEST(WaitingThreads, WhoRestsHoldsNobodyUpAndIsServedFirst) {
-  const test::Watchdog watchdog;
-  QuietDevice quiet;
-  std::thread resting([&] { EXPECT_TRUE(quiet.test.device.allocate(kBlock)); });
-  quiet.await_rest();
-  // Half of it comes free: enough for a small request, which passes.
-  quiet.test.device.free(quiet.blocks[0]);
-  const Allocation small = quiet.test.device.allocate(kBlock / 2);
-  EXPECT_TRUE(small);
-  quiet.test.device.free(small);
-  quiet.test.device.free(quiet.blocks[1]);
-  resting.join();
-  EXPECT_FALSE(quiet.test.device.try_allocate({.bytes = kBlock / 2}));
-  EXPECT_TRUE(quiet.test.consistent());
-}
-
-TEST(WaitingThreads, ASignalEndsTheRest) {
-  const test::Watchdog watchdog;
-  QuietDevice quiet;
-  FakeLanguage language;
-  std::thread resting([&] {
-    language.enter();
-    try {
-      quiet.test.device.allocate(kBlock);
-      ADD_FAILURE() << "there is no room";
-    } catch (const OutOfDeviceMemory& error) {
-      EXPECT_EQ(error.report().given_up, GivenUp::kInterrupted);
-    }
-    language.leave();
-  });
-  quiet.await_rest();
-  language.signal.store(true);
-  resting.join();
 }
 
 // The rule of section 1.4 of the contract: nobody waits for the device while it is attached, so a

@@ -15,6 +15,7 @@
 #include "tools/fallow/device_command.h"
 #include "tools/fallow/exit_codes.h"
 #include "tools/fallow/log_command.h"
+#include "tools/fallow/pressure_command.h"
 
 namespace fallow::tool {
 namespace {
@@ -24,6 +25,7 @@ constexpr const char* kExamples = R"(Examples:
   fallow bench alloc        measure the speed of allocation
   fallow log gc.log         summarise what FALLOW_LOG=gc:gc.log has written
   fallow device replay F    play a trace of device memory (RMM's CSV form)
+  fallow pressure demo      what happens when device memory is short
   fallow options            everything that can be set, as a Markdown table
   fallow demo --help        more about a command
 
@@ -63,6 +65,7 @@ int run(int argc, char** argv) {
   bench::add_bench_command(app, exit_code);
   add_log_command(app, exit_code);
   add_device_command(app, exit_code);
+  add_pressure_command(app, exit_code);
   add_small_commands(app);
   if (argc < 2) {
     fmt::print(stderr, "{}", app.help());
