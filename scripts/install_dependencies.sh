@@ -14,7 +14,7 @@ demo_packages=(
 )
 test_packages=(
   clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev libgtest-dev librapidcheck-dev
-  valgrind python3 binutils libmimalloc-dev libgc-dev git
+  valgrind python3 python3-dev python3-venv binutils libmimalloc-dev libgc-dev git
 )
 
 fail() {

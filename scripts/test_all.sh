@@ -82,6 +82,21 @@ build_and_test() {
   build "$1" && run_tests "$@"
 }
 
+# The Python package, installed by pip; counted test by test.
+python_package() {
+  local report status=0 failures
+  scripts/test_python.sh || status=$?
+  for report in build/python-tests/*.xml; do
+    [[ -e "${report}" ]] || continue
+    failures=$(($(suite_attribute "${report}" failures) + $(suite_attribute "${report}" errors)))
+    passed=$((passed + $(suite_attribute "${report}" tests) - failures -
+      $(suite_attribute "${report}" skipped)))
+    failed=$((failed + failures))
+  done
+  if [[ ${status} -ne 0 && ${failures:-0} -eq 0 ]]; then failed=$((failed + 1)); fi
+  return "${status}"
+}
+
 # Clang has compiled the other tests, warnings and all, for the sanitizers.
 clang_release() {
   build clang-release fallow_tool fallow_test_codegen &&
@@ -98,6 +113,7 @@ fi
 section "checked, clang, address and undefined-behaviour sanitizers" build_and_test asan
 section "checked, clang, thread sanitizer" build_and_test tsan
 section "clang: tool without warnings, machine code and compile failure tests" clang_release
+section "Python package" python_package
 section "installed package" run_tests release -R '^repository\.installed_package$'
 section "clang-tidy" run_tests release -R '^repository\.clang_tidy$'
 finish

@@ -21,9 +21,11 @@ class DeviceError : public Error {
 /// Why a request was given up.
 enum class GivenUp : std::uint8_t {
   kNothingLeft,  ///< the whole ladder did not find enough
-  kDamped,       ///< the last ladder had found nothing, and hardly anything has changed since
+  /// A ladder that began after the request found nothing for another one, or the request's budget
+  /// was spent while it was too early for the next ladder.
+  kDamped,
   kOutOfTime,    ///< the request's budget was spent
-  kNested,       ///< asked for inside a responder, where no ladder runs
+  kNested,       ///< asked for inside a responder or a collection, where nobody may wait
   kInterrupted,  ///< ThreadHooks::interrupted said so
   kInjected,     ///< a FaultInjector said so
   kNoMetadata,   ///< the host had no memory for the books

@@ -43,8 +43,9 @@ struct DeviceOptions {
   unsigned max_rounds = 3;
   /// Calls of one responder in one pass, as long as each frees something: 1 … 100.
   unsigned max_attempts = 3;
-  /// After a ladder that failed no other one is climbed until so much time has passed, or ten times
-  /// the time that it took, … (0: every request may climb)
+  /// After a ladder that failed no other one is climbed until so much time has passed, or four
+  /// times the time that it took, but not more than half of pressure_budget, … Requests of that
+  /// time wait for its end. (0: every request may climb)
   std::chrono::nanoseconds damper_interval = std::chrono::milliseconds(10);
   /// … or so many bytes of the domain have been allocated or freed. 0: a 64th of the capacity.
   std::uint64_t damper_bytes = 0;

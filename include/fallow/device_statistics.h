@@ -38,7 +38,7 @@ struct PressureStatistics {
   std::uint64_t served_waiting = 0;  ///< requests whose memory was reserved for them in the queue
   std::uint64_t grown = 0;           ///< regions acquired
   std::uint64_t regions_released = 0;
-  std::uint64_t damped = 0;  ///< ladders not climbed because of the damper
+  std::uint64_t damped = 0;  ///< ladders put off or saved because of the damper
   std::uint64_t failed = 0;  ///< requests that failed, for any reason
   std::uint64_t watermark_passes = 0;
   std::uint64_t reclaimed_bytes = 0;  ///< by responders

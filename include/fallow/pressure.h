@@ -67,6 +67,7 @@ const char* name_of(SkipReason reason) noexcept;
 struct PressureOutcome {
   bool retry_is_useless = false;  ///< do not call again in this pass
   bool more_at_last = false;      ///< could do more at PressureLevel::kLast
+  bool more_now = false;          ///< could do more at once, even if nothing came back so far
   SkipReason skipped = SkipReason::kNone;
   /// With kBusy: what PressureResponder::wait_while_busy is to wait for.
   std::uint64_t busy_epoch = 0;
@@ -94,7 +95,7 @@ class PressureResponder {
   virtual ~PressureResponder() = default;
   virtual PressureOutcome respond(const PressureInfo& info) = 0;
   /// After PressureOutcome::busy(epoch): waits until that work has ended, and returns whether it
-  /// has; then respond() is called again.
+  /// has; then respond() is called again, until the deadline if it is busy each time.
   virtual bool wait_while_busy(std::uint64_t epoch, device::Clock::time_point deadline) {
     static_cast<void>(epoch);
     static_cast<void>(deadline);

@@ -21,7 +21,13 @@ class ThreadHooks {
     static_cast<void>(token);
     return false;
   }
+  /// Whether responders may be waiting for what the calling thread is doing, such as a collection
+  /// whose finalizer it runs. What it allocates then waits for nobody.
+  virtual bool others_wait() noexcept { return false; }
 };
+
+/// Whether ThreadHooks::others_wait() says so of the calling thread.
+bool others_wait_for_this_thread() noexcept;
 
 /// Installs the hooks of the process, or null for none. They must stay valid until others are
 /// installed and no thread waits any more. Thread-safe.

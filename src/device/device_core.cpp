@@ -36,7 +36,9 @@ DeviceCore::DeviceCore(std::shared_ptr<DeviceBackend> given_backend,
     const std::uint64_t capacity = domain.info.capacity_bytes;
     pressure.push_back(
         {.queue = {},
+         .resting = {},
          .damper = Damper(static_cast<std::uint64_t>(options.damper_interval.count()),
+                          static_cast<std::uint64_t>(options.pressure_budget.count()) / 2,
                           damper_bytes(options, capacity)),
          .watermarks = Watermarks(capacity, options.soft_watermark, options.hard_watermark,
                                   options.watermark_share),
@@ -300,7 +302,10 @@ void DeviceCore::parent_after_fork() noexcept {
 void DeviceCore::child_after_fork() noexcept {
   forked_.store(true, std::memory_order_relaxed);
   // The threads that wait, on stacks of their own, do not exist here.
-  for (DomainPressure& each : pressure) each.queue.abandon();
+  for (DomainPressure& each : pressure) {
+    each.queue.abandon();
+    each.resting.abandon();
+  }
   waiting_ = 0;
   pending_.abandon();
   pending_streams_.abandon();

@@ -43,6 +43,8 @@ using TraceSinks = CallRegistry<TraceSink, NoData, NoOrder>;
 /// Who waits and who reclaims in a domain. Belongs to the holder of the device's mutex.
 struct DomainPressure {
   WaiterQueue queue;
+  /// Requests that wait for the end of the damper's quiet time, or for room. They hold nobody up.
+  WaiterQueue resting;
   std::uint64_t leader = 0;         ///< thread that reclaims, or 0
   const char* responder = nullptr;  ///< name of the responder that it is in
   Damper damper;
@@ -115,11 +117,16 @@ class DeviceCore {
   /// Serves those who wait, in order. With the mutex.
   void serve_waiters() noexcept;
   void serve(DomainId domain) noexcept;
+  bool serve_first(DomainId domain) noexcept;
+  void serve_resting(DomainId domain) noexcept;
   /// The first that waits looks whether it should reclaim. With the mutex.
   void wake_first(DomainId domain) noexcept;
   /// With the mutex.
   void enter_queue(Waiter& waiter) noexcept;
   void leave_queue(Waiter& waiter) noexcept;
+  /// With the mutex: from the queue to those who rest, and back to its end.
+  void start_rest(Waiter& waiter) noexcept;
+  void end_rest(Waiter& waiter) noexcept;
   /// With the mutex: all figures of a domain and type.
   [[nodiscard]] UsageStatistics usage_of(DomainId domain, MemoryType type) const noexcept;
   /// Calls use(observer) for each observer; what it throws is dropped. Observers are not told of

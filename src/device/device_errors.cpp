@@ -78,11 +78,11 @@ const char* name_of(GivenUp reason) noexcept {
     case GivenUp::kNothingLeft:
       return "nothing left";
     case GivenUp::kDamped:
-      return "damped, since hardly anything has changed since the last failure";
+      return "damped, too early after the last failure";
     case GivenUp::kOutOfTime:
       return "out of time";
     case GivenUp::kNested:
-      return "asked for inside a responder";
+      return "asked for inside a responder or a collection";
     case GivenUp::kInterrupted:
       return "interrupted";
     case GivenUp::kInjected:

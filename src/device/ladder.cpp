@@ -1,6 +1,7 @@
 #include "device/ladder.h"
 
 #include <exception>
+#include <utility>
 
 #include "platform/clock.h"
 
@@ -64,15 +65,20 @@ bool Ladder::wait_for_streams() {
 
 void Ladder::climb(std::uint64_t arrived_ns) {
   const std::uint64_t began_ns = platform::monotonic_ns();
+  ledger_.rest_until_ns = 0;
   // Not yet reclaiming: what is free already, and what the backend still has.
   if (done() || grow_until_done()) return;
   {
     const DeviceCore::Locked lock(core_);
     DomainPressure& pressure = core_.pressure[domain_];
     const std::uint64_t moved = core_.pool.domains()[domain_].moved_bytes;
-    if (pressure.damper.damps(arrived_ns, began_ns, moved)) {
+    const DamperVerdict verdict = pressure.damper.judge(arrived_ns, began_ns, moved);
+    if (verdict != DamperVerdict::kClimb) {
       ++pressure.statistics.damped;
       ledger_.given_up = GivenUp::kDamped;
+      if (verdict == DamperVerdict::kWait) {
+        ledger_.rest_until_ns = pressure.damper.quiet_until_ns();
+      }
       return;
     }
     ++pressure.statistics.windows;
@@ -142,15 +148,18 @@ PressureInfo Ladder::describe(PressureLevel level, unsigned attempt, unsigned ro
 
 std::uint64_t Ladder::ask(Entry& entry, PressureLevel level, unsigned round) {
   std::uint64_t freed = 0;
-  for (unsigned attempt = 0; attempt < core_.options.max_attempts && !out_of_time(); ++attempt) {
-    if (attempt != 0 && done()) break;
+  bool called = false;
+  for (unsigned attempt = 0; attempt < core_.options.max_attempts && !out_of_time();) {
+    if (std::exchange(called, true) && done()) break;
     const PressureInfo info = describe(level, attempt, round);
     PressureOutcome outcome;
     const std::uint64_t now = call(entry, info, outcome);
     freed += now;
     more_at_last_ |= outcome.more_at_last;
+    // It could not even begin: that is no attempt.
     if (outcome.skipped == SkipReason::kBusy && !outcome.retry_is_useless) continue;
-    if (outcome.retry_is_useless || now == 0) break;
+    if (outcome.retry_is_useless || (now == 0 && !outcome.more_now)) break;
+    ++attempt;
   }
   return freed;
 }

@@ -15,6 +15,7 @@ struct Ledger {
   std::uint64_t reclaimed_bytes = 0;
   unsigned rounds = 0;
   GivenUp given_up = GivenUp::kNothingLeft;
+  std::uint64_t rest_until_ns = 0;  ///< the damper wants no ladder before
 
   ResponderShare& share_of(const std::string& name);
 };

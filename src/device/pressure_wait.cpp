@@ -36,7 +36,7 @@ class PressureWait {
   PressureWait& operator=(const PressureWait&) = delete;
 
   Block* run(DomainId lacking);
-  /// Inside a responder of the same device: no ladder, no queue.
+  /// Where nobody may wait: no ladder, no queue.
   Block* run_nested(DomainId lacking);
 
  private:
@@ -51,7 +51,9 @@ class PressureWait {
   Block* leave() noexcept;
   /// Whether the request came to an end.
   bool lead();
-  void sleep(std::uint32_t signal) noexcept;
+  /// Lets others pass until the damper permits a ladder.
+  std::optional<GivenUp> rest();
+  void sleep(std::uint32_t signal, std::uint64_t most_ns = kSliceNs) noexcept;
   [[noreturn]] void give_up(GivenUp reason);
 
   DeviceCore& core_;
@@ -107,6 +109,7 @@ bool PressureWait::lead() {
     moved = waiter_.domain != domain;
     if (served) core_.pressure[domain].damper.note_success();
   }
+  if (!served && ledger_.rest_until_ns != 0) return !moved;
   const PressureWindowEvent event{domain, waiter_.request.chunk_bytes(), served,
                                   ledger_.reclaimed_bytes - reclaimed_before,
                                   platform::monotonic_ns() - began_ns};
@@ -114,11 +117,37 @@ bool PressureWait::lead() {
   return !served && !moved;
 }
 
-void PressureWait::sleep(std::uint32_t signal) noexcept {
+std::optional<GivenUp> PressureWait::rest() {
+  const std::uint64_t until_ns = std::exchange(ledger_.rest_until_ns, 0);
+  {
+    const DeviceCore::Locked lock(core_);
+    if (waiter_.block != nullptr) return std::nullopt;
+    core_.start_rest(waiter_);
+  }
+  std::optional<GivenUp> reason;
+  for (;;) {
+    std::uint32_t signal = 0;
+    const std::uint64_t now_ns = platform::monotonic_ns();
+    {
+      const DeviceCore::Locked lock(core_);
+      signal = waiter_.signal.load(std::memory_order_acquire);
+      if (waiter_.block != nullptr || waiter_.no_metadata) return std::nullopt;
+      if (Clock::now() >= deadline_) reason = GivenUp::kDamped;
+      if (now_ns >= until_ns || reason) {
+        core_.end_rest(waiter_);
+        return reason;
+      }
+    }
+    sleep(signal, until_ns - now_ns);
+    if (detached_.interrupted()) reason = GivenUp::kInterrupted;
+  }
+}
+
+void PressureWait::sleep(std::uint32_t signal, std::uint64_t most_ns) noexcept {
   const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline_ - Clock::now());
   if (left.count() <= 0) return;
   platform::futex_wait(waiter_.signal, signal,
-                       std::min(kSliceNs, static_cast<std::uint64_t>(left.count())));
+                       std::min({kSliceNs, most_ns, static_cast<std::uint64_t>(left.count())}));
 }
 
 Block* PressureWait::leave() noexcept {
@@ -138,7 +167,7 @@ Block* PressureWait::run(DomainId lacking) {
     if (next == Turn::kNoMetadata) {
       reason = GivenUp::kNoMetadata;
     } else if (next == Turn::kLead) {
-      if (lead()) reason = ledger_.given_up;
+      if (lead()) reason = ledger_.rest_until_ns != 0 ? rest() : ledger_.given_up;
     } else {
       sleep(signal);
       if (detached_.interrupted()) reason = GivenUp::kInterrupted;
@@ -182,7 +211,7 @@ void PressureWait::give_up(GivenUp reason) {
 Block* DeviceCore::wait_for_room(const AllocationRequest& asked, const PoolRequest& request,
                                  DomainId lacking) {
   PressureWait wait(*this, asked, request);
-  const bool nested = ThreadFrame::depth(this) != 0;
+  const bool nested = ThreadFrame::depth(this) != 0 || others_wait_for_this_thread();
   return nested ? wait.run_nested(lacking) : wait.run(lacking);
 }
 
@@ -194,11 +223,28 @@ void DeviceCore::enter_queue(Waiter& waiter) noexcept {
 }
 
 void DeviceCore::leave_queue(Waiter& waiter) noexcept {
-  pressure[waiter.domain].queue.remove(&waiter);
+  DomainPressure& each = pressure[waiter.domain];
+  (waiter.resting ? each.resting : each.queue).remove(&waiter);
   --waiting_;
   // Smaller requests behind it may fit.
   serve(waiter.domain);
   wake_first(waiter.domain);
+}
+
+void DeviceCore::start_rest(Waiter& waiter) noexcept {
+  DomainPressure& each = pressure[waiter.domain];
+  each.queue.remove(&waiter);
+  each.resting.push(&waiter);
+  waiter.resting = true;
+  serve(waiter.domain);
+  wake_first(waiter.domain);
+}
+
+void DeviceCore::end_rest(Waiter& waiter) noexcept {
+  DomainPressure& each = pressure[waiter.domain];
+  each.resting.remove(&waiter);
+  each.queue.push(&waiter);
+  waiter.resting = false;
 }
 
 void DeviceCore::wake_first(DomainId domain) noexcept {
@@ -207,32 +253,54 @@ void DeviceCore::wake_first(DomainId domain) noexcept {
 }
 
 void DeviceCore::serve(DomainId domain) noexcept {
+  while (!pressure[domain].queue.empty()) {
+    if (!serve_first(domain)) return;
+  }
+  serve_resting(domain);
+}
+
+bool DeviceCore::serve_first(DomainId domain) noexcept {
   DomainPressure& each = pressure[domain];
-  while (Waiter* const waiter = each.queue.first()) {
-    const Pool::Placed placed = pool.place(waiter->request, true);
-    if (placed.head == nullptr && placed.no_metadata) {
-      waiter->no_metadata = true;
-      waiter->wake();
-      return;
-    }
-    if (placed.head == nullptr && placed.lacking == domain) return;
-    each.queue.remove(waiter);
-    if (placed.head != nullptr) {
-      --waiting_;
-      waiter->block = placed.head;
-      ++each.statistics.served_waiting;
-    } else {
-      // There is room here now, but not for its part in another domain.
-      waiter->domain = placed.lacking;
-      pressure[placed.lacking].queue.push(waiter);
-    }
+  Waiter* const waiter = each.queue.first();
+  const Pool::Placed placed = pool.place(waiter->request, true);
+  if (placed.head == nullptr && placed.no_metadata) {
+    waiter->no_metadata = true;
     waiter->wake();
+    return false;
+  }
+  if (placed.head == nullptr && placed.lacking == domain) return false;
+  each.queue.remove(waiter);
+  if (placed.head != nullptr) {
+    --waiting_;
+    waiter->block = placed.head;
+    ++each.statistics.served_waiting;
+  } else {
+    // There is room here now, but not for its part in another domain.
+    waiter->domain = placed.lacking;
+    pressure[placed.lacking].queue.push(waiter);
+  }
+  waiter->wake();
+  return true;
+}
+
+void DeviceCore::serve_resting(DomainId domain) noexcept {
+  DomainPressure& each = pressure[domain];
+  for (Waiter* waiter = each.resting.first(); waiter != nullptr;) {
+    Waiter* const next = waiter->next;
+    if (Block* const head = pool.place(waiter->request, true).head) {
+      each.resting.remove(waiter);
+      --waiting_;
+      waiter->block = head;
+      ++each.statistics.served_waiting;
+      waiter->wake();
+    }
+    waiter = next;
   }
 }
 
 void DeviceCore::serve_waiters() noexcept {
   for (DomainId domain = 0; domain < pressure.size(); ++domain) {
-    if (!pressure[domain].queue.empty()) serve(domain);
+    if (!pressure[domain].queue.empty() || !pressure[domain].resting.empty()) serve(domain);
   }
 }
 

@@ -12,6 +12,11 @@ void set_thread_hooks(ThreadHooks* hooks) noexcept {
   current_hooks.store(hooks, std::memory_order_release);
 }
 
+bool others_wait_for_this_thread() noexcept {
+  ThreadHooks* const hooks = current_hooks.load(std::memory_order_acquire);
+  return hooks != nullptr && hooks->others_wait();
+}
+
 BlockingScope::BlockingScope() noexcept
     : hooks_(current_hooks.load(std::memory_order_acquire)),
       token_(hooks_ != nullptr ? hooks_->detach() : nullptr) {}

@@ -15,6 +15,7 @@ struct Waiter {
   DomainId domain = 0;     ///< whose queue it is in
   Block* block = nullptr;  ///< reserved for it
   bool no_metadata = false;
+  bool resting = false;  ///< which of the two queues it is in
   Waiter* previous = nullptr;
   Waiter* next = nullptr;
   std::atomic<std::uint32_t> signal{0};  ///< changes when its thread should look again

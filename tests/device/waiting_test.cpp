@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "fallow/thread_hooks.h"
+#include "tests/device/fake_language.h"
 #include "tests/device/test_support.h"
 
 namespace fallow::device {
@@ -17,6 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using test::FakeLanguage;
 using test::kKiB;
 using test::kMiB;
 using test::TestDevice;
@@ -219,40 +220,28 @@ TEST(WaitingThreads, FreesDoNotWaitForTheMutex) {
   EXPECT_TRUE(test.consistent());
 }
 
-/// A host language whose threads are attached by hand, and a lock like the GIL.
-class FakeLanguage : public ThreadHooks {
- public:
-  FakeLanguage() { set_thread_hooks(this); }
-  ~FakeLanguage() override { set_thread_hooks(nullptr); }
-  FakeLanguage(const FakeLanguage&) = delete;
-  FakeLanguage& operator=(const FakeLanguage&) = delete;
-
-  void enter() {
-    lock_.lock();
-    attached() = true;
+// A finalizer allocates while the leader waits for the collection that runs it: neither waits for
+// the other.
+TEST(WaitingThreads, WhoIsWaitedForWaitsForNobody) {
+  const test::Watchdog watchdog;
+  const FakeLanguage language;
+  TestDevice test(4 * kBlock, test::undamped());
+  HeldLadder ladder(test);
+  std::thread leader([&] { EXPECT_TRUE(test.device.allocate(kBlock)); });
+  ladder.wait_until_inside();
+  FakeLanguage::collecting = true;
+  try {
+    test.device.allocate(kBlock);
+    ADD_FAILURE() << "there is no room";
+  } catch (const OutOfDeviceMemory& error) {
+    EXPECT_EQ(error.report().given_up, GivenUp::kNested);
   }
-  void leave() {
-    attached() = false;
-    lock_.unlock();
-  }
-  static bool& attached() {
-    thread_local bool value = false;
-    return value;
-  }
-
-  void* detach() noexcept override {
-    if (!attached()) return nullptr;
-    leave();
-    return this;
-  }
-  void attach(void*) noexcept override { enter(); }
-  bool interrupted(void*) noexcept override { return signal.load(); }
-
-  std::atomic<bool> signal{false};
-
- private:
-  std::mutex lock_;
-};
+  FakeLanguage::collecting = false;
+  ladder.free_one();
+  ladder.let_go();
+  leader.join();
+  EXPECT_EQ(ladder.calls.load(), 1);
+}
 
 // The rule of section 1.4 of the contract: nobody waits for the device while it is attached, so a
 // responder may attach.

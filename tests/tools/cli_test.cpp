@@ -68,6 +68,26 @@ TEST_F(Cli, PrintsTheOptions) {
   EXPECT_NE(outcome.output.find("| `nursery_bytes` | `FALLOW_NURSERY`"), std::string::npos);
 }
 
+// The scenarios are the Python package's: the tool finds it and hands over.
+TEST_F(Cli, HandsThePressureDemoOver) {
+  const auto write_python = [this](const std::string& body) {
+    scratch_.write("python", "#!/bin/sh\n" + body);
+    const std::string path = scratch_.file("python");
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return "pressure demo --python " + quoted(path);
+  };
+  const Outcome missing = run("pressure demo --python /no/such/python");
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_NE(missing.errors.find("cannot run '/no/such/python'"), std::string::npos);
+  const Outcome bare = run(write_python("exit 1\n"));
+  EXPECT_EQ(bare.exit_code, 1);
+  EXPECT_NE(bare.errors.find("pip install ."), std::string::npos);
+  const std::string whole = write_python("[ $1 = -c ] && exit 0\necho \"$@\"\nexit 1\n");
+  const Outcome played = run(whole + " --json --chart a.svg");
+  EXPECT_EQ(played.exit_code, 1) << "what the demonstration ended with";
+  EXPECT_EQ(played.output, "-m fallow.pressure demo --json --chart a.svg\n");
+}
+
 TEST_F(Cli, RefusesWrongUsage) {
   expect_usage_error(run(""), "Usage: fallow");
   expect_usage_error(run("dance"), "no command 'dance'");

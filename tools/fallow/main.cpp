@@ -15,6 +15,7 @@
 #include "tools/fallow/device_command.h"
 #include "tools/fallow/exit_codes.h"
 #include "tools/fallow/log_command.h"
+#include "tools/fallow/pressure_command.h"
 #include "tools/fallow/record_command.h"
 #include "tools/fallow/recording_commands.h"
 #include "tools/fallow/recording_files.h"
@@ -29,6 +30,7 @@ constexpr const char* kExamples = R"(Examples:
   fallow device replay F    play a trace of device memory (RMM's CSV form)
   fallow record -- CMD      run a program and record where it allocates
   fallow top FILE           who allocates most in a recording; report FILE makes a page of it
+  fallow pressure demo      what happens when device memory is short
   fallow options            everything that can be set, as a Markdown table
   fallow demo --help        more about a command
 
@@ -72,6 +74,7 @@ int run(int argc, char** argv) {
   add_device_command(app, exit_code);
   add_record_command(app, exit_code);
   add_recording_commands(app, exit_code);
+  add_pressure_command(app, exit_code);
   add_small_commands(app);
   if (argc < 2) {
     fmt::print(stderr, "{}", app.help());
