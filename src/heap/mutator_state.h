@@ -13,6 +13,7 @@
 #include "heap/push_buffer.h"
 #include "heap/remembered_set.h"
 #include "heap/snapshot_log.h"
+#include "heap/young_lives.h"
 #include "heap/zeal.h"
 
 namespace fallow::detail {
@@ -52,6 +53,7 @@ struct MutatorState {
   std::vector<Nursery::Range> cursor_pieces;  ///< held by open cursors
   RememberedSet remembered;
   SnapshotLog overwritten;
+  YoungLives young;
 
   Object** slots = nullptr;  ///< base of the slot stack, which is released with the state
   std::size_t slots_bytes = 0;
