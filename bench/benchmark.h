@@ -89,6 +89,7 @@ std::vector<Row> ring_rows(const Options& options);
 std::vector<Row> rss_rows(const Options& options);
 std::vector<Row> device_rows(const Options& options);
 std::vector<Row> sample_rows(const Options& options);
+std::vector<Row> lives_rows(const Options& options);
 std::vector<Row> server_rows(const Options& options);
 std::string server_as_svg(const std::vector<Measured>& rows);
 std::string server_as_html(const std::vector<Measured>& rows);

@@ -28,6 +28,8 @@ const std::vector<Benchmark>& benchmarks() {
        "pushes (default 1000000); fewer than 200000 take a smaller ring", ring_rows},
       {"rss", "resident memory after much has died, in scenarios that keep other heaps large",
        "percent of the scenarios' sizes (default 100)", rss_rows},
+      {"lives", "weak references, ephemerons, finalizers, ledgers and identity hashes",
+       "objects (default 1000000; ten times as many with finalizers)", lives_rows},
       {"device", "device memory: speed of allocate and free, and how full it gets, by strategy",
        "requests (default 1000000)", device_rows},
       {"sample", "cost of recording samples, by interval, against the same work unrecorded",

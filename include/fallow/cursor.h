@@ -29,6 +29,7 @@ class AllocationCursor {
     detail::check_constructor_arguments<Args&&...>();
     static_assert(alignof(T) <= kObjectGranule, "the cursor allocates 8-byte aligned types");
     if constexpr (detail::kChecked) detail::check_mutator_use(mutator_, "AllocationCursor");
+    detail::prepare_type<T>(mutator_);
     const auto allocate = [&] { return this->allocate<detail::object_bytes<T>()>(live); };
     return detail::Construction<T, detail::Passed<Args>...>::run(mutator_, allocate,
                                                                  std::forward<Args>(args)...);

@@ -21,8 +21,19 @@ constexpr void check_managed_type() {
     static_assert(offset_of_member<T>(ObjectAccess::kHeaderMember) == 0,
                   "fallow::Object is the first base of a managed type");
   }
-  static_assert(std::is_trivially_destructible_v<T>,
-                "a managed type has a trivial destructor: memory dies without a visit");
+  static_assert(std::is_trivially_destructible_v<T> || destruction_of<T>() != Destruction::kNone,
+                "a managed type has a trivial destructor, since memory dies without a visit, or "
+                "announces it: static constexpr auto kDestruction = Destruction::kWhenDead");
+}
+
+/// Before the allocation of an object with a destructor: may throw std::bad_alloc.
+void prepare_entry(Mutator& mutator);
+/// Behind prepare_entry(): the object's destructor will run.
+void register_destructible(Mutator& mutator, Object* object) noexcept;
+
+template <class T>
+[[gnu::always_inline]] inline void prepare_type([[maybe_unused]] Mutator& mutator) {
+  if constexpr (destruction_of<T>() != Destruction::kNone) prepare_entry(mutator);
 }
 
 /// The bump: load free, add, compare with limit, store free. Everything else is the slow path.
@@ -53,6 +64,7 @@ template <class T, class... Args>
   [[maybe_unused]] const ConstructionScope<kChecked> scope(mutator);
   T* const object = ::new (reinterpret_cast<void*>(memory)) T(std::forward<Args>(args)...);
   ObjectAccess::set_header(object, reinterpret_cast<std::uintptr_t>(&descriptor_of<T>()));
+  if constexpr (destruction_of<T>() != Destruction::kNone) register_destructible(mutator, object);
   return NewRef<T>(object);
 }
 
@@ -97,6 +109,7 @@ template <class T, class... Ts, class... Args>
                                              Args&&... args) {
   detail::check_managed_type<T>();
   detail::check_constructor_arguments<Args&&...>();
+  detail::prepare_type<T>(at.mutator);
   constexpr std::size_t alignment = alignof(T) > kObjectGranule ? 16 : kObjectGranule;
   const auto allocate = [&] {
     return detail::allocate_fixed<detail::object_bytes<T>(), alignment>(at, live);

@@ -39,11 +39,16 @@ struct HeapStatistics {
   std::size_t next_full_at = 0;  ///< old_used + large_used that starts the next full collection
   std::size_t mutators = 0;      ///< attached now
   CycleState cycle = CycleState::kIdle;  ///< of the full collection
-  std::uint64_t marker_bytes = 0;        ///< marked by the marker thread so far
-  std::uint64_t marker_cpu_ns = 0;       ///< CPU time that this took
-  int major_pauses = 0;                  ///< MajorPause objects that exist now
-  std::uint64_t no_gc_scopes = 0;        ///< NoGc objects so far, nested ones apart
-  std::uint64_t no_gc_overruns = 0;      ///< of those, how many were over before their end
+  std::size_t life_entry_bytes = 0;      ///< outside the heap, for objects with a life of their own
+  std::uint64_t weak_cleared = 0;        ///< weak references whose targets died, so far
+  std::uint64_t ephemerons_cleared = 0;
+  std::uint64_t finalizers = 0;      ///< objects delivered to FinalizerQueues so far
+  std::uint64_t destructors = 0;     ///< run, or handed to the reclaimer thread, so far
+  std::uint64_t marker_bytes = 0;    ///< marked by the marker thread so far
+  std::uint64_t marker_cpu_ns = 0;   ///< CPU time that this took
+  int major_pauses = 0;              ///< MajorPause objects that exist now
+  std::uint64_t no_gc_scopes = 0;    ///< NoGc objects so far, nested ones apart
+  std::uint64_t no_gc_overruns = 0;  ///< of those, how many were over before their end
   PauseSummary minor_wall;
   PauseSummary minor_cpu;
   PauseSummary full_wall;  ///< of full collections in one piece

@@ -9,6 +9,9 @@ namespace fallow {
 enum class CycleState : std::uint8_t {
   kIdle,     ///< none is under way
   kMarking,  ///< looking for live objects; what was reachable when it began survives
+  /// Weak references to dead objects are cleared, dead objects with finalizers kept, destructors
+  /// run. Passed over by heaps without any.
+  kFinalizing,
   kSweeping  ///< dead objects are known; their memory is being made free
 };
 

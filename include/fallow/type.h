@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fallow/destruction.h"
 #include "fallow/detail/offset_of.h"
 #include "fallow/detail/size_classes.h"
 #include "fallow/detail/type_name.h"
@@ -44,6 +45,14 @@ class SlotVisitor {
 /// types (descriptor_of<T>), at run time by TypeBuilder for types of a language runtime.
 struct alignas(64) TypeDescriptor {
   using TraceFunction = void (*)(Object* object, const SlotVisitor& visitor);
+  using DestroyFunction = void (*)(Object* object) noexcept;
+
+  /// Types of the library that the collector treats in a way of their own.
+  enum class Kind : std::uint8_t {
+    kOrdinary,
+    kWeak,      ///< fallow/weak.h
+    kEphemeron  ///< fallow/ephemeron.h
+  };
 
   enum class Items : std::uint8_t {
     kNone,        ///< no variable part
@@ -60,6 +69,8 @@ struct alignas(64) TypeDescriptor {
   bool has_references = false;              ///< false: never scanned
   bool bitmap_is_complete = true;           ///< all references of the fixed part are in the bitmap
   std::uint8_t alignment = kObjectGranule;  ///< 8 or 16
+  Kind kind = Kind::kOrdinary;
+  Destruction destruction = Destruction::kNone;
   std::uint32_t length_offset = 0;
   std::uint32_t reference_count = 0;
   std::uint32_t item_reference_count = 0;
@@ -67,6 +78,7 @@ struct alignas(64) TypeDescriptor {
   const std::uint32_t* item_reference_offsets = nullptr;
   TraceFunction trace =
       nullptr;  ///< reports the references of the fixed part instead of the bitmap
+  DestroyFunction destroy = nullptr;  ///< runs when the object is dead; see fallow/destruction.h
   std::string_view name;
 };
 
@@ -131,6 +143,8 @@ constexpr TypeDescriptor describe() {
   type.fixed_bytes = object_bytes<T>();
   type.size_class = size_class_of(object_bytes<T>(), alignof(T) > 8 ? 16 : 8);
   type.alignment = alignof(T) > 8 ? 16 : 8;
+  type.destruction = destruction_of<T>();
+  if constexpr (destruction_of<T>() != Destruction::kNone) type.destroy = &destroy_object<T>;
   if constexpr (HasTypeName<T>) {
     type.name = T::kTypeName;
   } else {
@@ -203,6 +217,9 @@ class TypeBuilder {
   /// Variable part of records of `item_bytes` with references at the given offsets in each.
   TypeBuilder& record_items(std::size_t item_bytes, std::size_t length_offset,
                             std::vector<std::size_t> reference_offsets);
+  /// A function that runs when an object of the type is dead, under the rules of
+  /// fallow/destruction.h.
+  TypeBuilder& destructor(TypeDescriptor::DestroyFunction destroy, Destruction destruction);
   /// A function that reports the references of the fixed part.
   TypeBuilder& custom_trace(TypeDescriptor::TraceFunction trace);
 

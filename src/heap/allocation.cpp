@@ -122,7 +122,7 @@ HeapCore::Taken HeapCore::take_chunks(MutatorState& state, std::size_t at_least)
   std::size_t chunks = std::max(std::min(state.chunks_to_take, allotted), at_least);
   // Whatever of the nursery survives must find room in the old space, whatever its size classes.
   const auto outstanding_with = [this](std::size_t more) {
-    return nursery_.taken_bytes() + more * nursery_.chunk_bytes();
+    return promotable(nursery_.taken_bytes() + more * nursery_.chunk_bytes());
   };
   const bool owes = owed_ns_.load(std::memory_order_relaxed) != 0;
   if (owes || old_.growth_for(outstanding_with(chunks)) != 0) chunks = at_least;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "fallow/array.h"
+#include "fallow/ephemeron.h"
 #include "heap/heap_core.h"
 
 namespace fallow::detail {
@@ -92,7 +93,32 @@ void note_overwritten(Object* overwritten, FullCycle& cycle, SnapshotLog& log) n
   });
 }
 
+/// Of an object that may be read although nothing that was marked leads to it: null when it is
+/// dead.
+Object* keep_or_refuse(Object* object) noexcept {
+  if (is_young(object)) return object;
+  const FullCycle& cycle = heap_of(object)->full_cycle();
+  if (cycle.state() == FullCycle::State::kFinalizing) {
+    return cycle.is_live(object) ? object : nullptr;
+  }
+  shade_overwritten(object);
+  return object;
+}
+
 }  // namespace
+
+void shade_read(Object* object) noexcept { shade_if_marking(object); }
+
+Object* read_weak(Object* target) noexcept { return keep_or_refuse(target); }
+
+KeyAndValue read_ephemeron(const EphemeronBase* ephemeron) noexcept {
+  Object* const key = EphemeronAccess::key(ephemeron);
+  Object* const value = EphemeronAccess::value(ephemeron);
+  if (key == nullptr || !some_heap_marks()) return {key, value};
+  if (keep_or_refuse(key) == nullptr) return {nullptr, nullptr};
+  shade_overwritten(value);
+  return {key, value};
+}
 
 void record_store(Slot* slot, Object* overwritten, Object* value) noexcept {
   shade_if_marking(overwritten);

@@ -54,8 +54,13 @@ bool HeapCore::collect(Kind kind) {
     world_.resume();
     if (kind >= Kind::kTrim) Reclaimer::hand_back_everything(*this);
   }
-  listeners_.deliver();
+  tell();
   return true;
+}
+
+void HeapCore::tell() {
+  listeners_.deliver();
+  lives_.wake_listeners();
 }
 
 void HeapCore::collect_now(Kind kind) {
@@ -86,13 +91,20 @@ MinorEvent HeapCore::minor_collection() {
   telemetry::LogSection log("gc-minor");
   MinorEvent event{};
   event.nursery_bytes = nursery_used_bytes();
+  const bool has_lives = lives_.gather_young();
+  minor_.begin(epoch(), lives_.new_ephemerons());
   epoch_.fetch_add(1, std::memory_order_relaxed);
   {
     const telemetry::LogSection roots("gc-minor-walkroots");
     visit_roots();
   }
-  minor_.reach_all();
-  if (sampling_.is_on()) settle_samples();
+  minor_.complete();
+  if (has_lives || !minor_.ephemerons().empty()) lives_.settle_young(minor_);
+  if (sampling_.is_on()) {
+    // What finalizers keep has survived.
+    minor_.complete();
+    settle_samples();
+  }
   const MinorCollector::Result result = minor_.finish();
   // Reading the clock once more would cost more than a short collection does.
   if (pause_target_.is_set()) pause_target_.learn(event.nursery_bytes, watch.cpu_ns());

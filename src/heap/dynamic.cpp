@@ -23,6 +23,8 @@ NewRef<Object> allocate_object(detail::MutatorAt at, const TypeDescriptor& type,
   if (bytes < kMinimumObjectBytes) bytes = kMinimumObjectBytes;
 
   if constexpr (detail::kChecked) detail::check_mutator_use(at.mutator, "allocate_object");
+  const bool destructible = type.destruction != Destruction::kNone;
+  if (destructible) detail::prepare_entry(at.mutator);
   const std::uintptr_t memory =
       detail::allocate_slow_at(at.mutator, bytes, type.alignment, at.where);
   std::memset(reinterpret_cast<void*>(memory), 0, bytes);
@@ -31,6 +33,7 @@ NewRef<Object> allocate_object(detail::MutatorAt at, const TypeDescriptor& type,
   if (has_items) {
     *reinterpret_cast<std::uint64_t*>(memory + type.length_offset) = length;
   }
+  if (destructible) detail::register_destructible(at.mutator, object);
   return NewRef<Object>(object);
 }
 

@@ -15,6 +15,8 @@ namespace {
 /// the clock: some ten microseconds when memory is cold.
 constexpr std::size_t kMarkQuantum = 64;
 constexpr std::size_t kSweepQuantum = 4;
+/// The same for entries of objects with a life of their own.
+constexpr std::size_t kFinalizeQuantum = 32;
 /// Less is not worth a stop.
 constexpr std::uint64_t kLeastPaymentNs = 50'000;
 /// A cycle for the soft limit begins this part of it below.
@@ -25,6 +27,8 @@ const char* log_name(CycleState state) noexcept {
   switch (state) {
     case CycleState::kMarking:
       return "MARKING";
+    case CycleState::kFinalizing:
+      return "FINALIZING";
     case CycleState::kSweeping:
       return "SWEEPING";
     case CycleState::kIdle:
@@ -51,7 +55,7 @@ std::uint64_t HeapCore::full_collection() {
 std::uint64_t HeapCore::continue_cycle(std::uint64_t minor_ns) {
   owed_ns_.store(0, std::memory_order_relaxed);
   if (major_pauses_.load(std::memory_order_relaxed) != 0) return 0;
-  const std::size_t used = used_bytes();
+  const std::size_t used = paced_bytes();
   const CycleState state = full_.state();
   const bool due = state == CycleState::kIdle && full_is_due(used);
   if (options_.step_budget_microseconds == 0) {
@@ -62,6 +66,9 @@ std::uint64_t HeapCore::continue_cycle(std::uint64_t minor_ns) {
   if (state == CycleState::kMarking) {
     allowance = marking_pacer_.allowance(used, full_.marking_done());
     owed_ns_.store(marking_pacer_.owed(), std::memory_order_relaxed);
+  } else if (state == CycleState::kFinalizing) {
+    // Nothing becomes free before it is done.
+    owed_ns_.store(allowance, std::memory_order_relaxed);
   } else if (state == CycleState::kSweeping) {
     allowance = sweeping_pacer_.allowance(used, swept_blocks());
     owed_ns_.store(sweeping_pacer_.owed(), std::memory_order_relaxed);
@@ -101,7 +108,7 @@ void HeapCore::pay_for(const MutatorState& state, std::size_t bytes, std::size_t
     if (full_.state() != CycleState::kIdle && !gate_.is_closed()) pay(allowance);
     world_.resume();
   }
-  listeners_.deliver();
+  tell();
 }
 
 void HeapCore::pay(std::uint64_t allowance) {
@@ -151,7 +158,7 @@ StepResult HeapCore::step(std::uint64_t cpu_ns, std::uint64_t deadline_ns) {
     offer_free_memory();
     world_.resume();
   }
-  listeners_.deliver();
+  tell();
   return result;
 }
 
@@ -188,8 +195,15 @@ void HeapCore::slice(const StepBudget& budget) {
     } while (more && !budget.spent());
     marking_pacer_.learn(full_.marking_done() - done, watch.cpu_ns());
     log.line("number of objects to mark %zu plus %zu", full_.pending(), std::size_t{0});
-    while (!more && find_dead_samples()) more = budget.spent();
     if (!more) finish_marking();
+  } else if (before == CycleState::kFinalizing) {
+    bool more = true;
+    do {
+      more = lives_.finalize_some(kFinalizeQuantum);
+    } while (more && !budget.spent());
+    // What finalizers keep is marked by now.
+    while (!more && find_dead_samples()) more = budget.spent();
+    if (!more) begin_sweeping();
   } else {
     const std::size_t done = swept_blocks();
     bool more = true;
@@ -213,9 +227,9 @@ void HeapCore::for_each_overwritten(Use&& use) noexcept {
 }
 
 void HeapCore::begin_marking() {
-  const std::size_t used = used_bytes();
+  const std::size_t used = paced_bytes();
   cycle_ = CycleTotals{};
-  cycle_.event.used_bytes_before = used;
+  cycle_.event.used_bytes_before = used_bytes();
   cycle_.forced = std::exchange(forced_, false);
   // A thread without a mutator may have added something after the last cycle had ended.
   for_each_overwritten([](SnapshotLog& log) { log.clear(); });
@@ -224,9 +238,10 @@ void HeapCore::begin_marking() {
   const std::size_t grown = used > live_after_last_cycle_ ? used - live_after_last_cycle_ : 0;
   std::size_t goal = used + std::max(grown / 2, 2 * nursery_.bytes());
   if (cycle_.forced) goal = std::min(goal, used + nursery_.bytes());
-  marking_pacer_.begin(used, goal, used);
+  marking_pacer_.begin(used, goal, used_bytes());
   full_.begin();
   sampling_.begin_cycle();
+  lives_.begin_marking();
   note_roots();
 }
 
@@ -247,6 +262,7 @@ void HeapCore::note_overwritten() noexcept {
 bool HeapCore::mark_some(std::size_t references) {
   if (full_.mark_some(references)) return true;
   note_overwritten();
+  if (lives_.shade_waiting(references)) return true;
   return full_.mark_some(1);
 }
 
@@ -267,18 +283,25 @@ void HeapCore::marked_beside(std::size_t bytes, std::uint64_t cpu_ns) noexcept {
 }
 
 void HeapCore::finish_marking() {
+  full_.finish_marking();
+  if (!lives_.begin_finalizing() && !sampling_.is_on()) begin_sweeping();
+}
+
+void HeapCore::begin_sweeping() {
   cycle_.large_before = large_.used_bytes();
   cycle_.chunks_before = old_.committed_bytes() / kChunkBytes;
-  full_.finish_marking();
+  full_.begin_sweeping();
   const std::size_t old_live = full_.marked_bytes() + promoted_while_marking_;
   old_used_.store(old_live, std::memory_order_relaxed);
-  // Large objects that died are counted until they are swept.
-  live_after_last_cycle_ =
-      old_live + full_.marked_large_bytes() + large_promoted_while_marking_ + large_.young_bytes();
+  // Large objects that died are counted until they are swept. What only finalizers keep is no
+  // reason to wait longer for the next collection.
+  live_after_last_cycle_ = old_live + full_.marked_large_bytes() + large_promoted_while_marking_ +
+                           large_.young_bytes() - full_.kept_bytes() +
+                           ledgers_->counted.load(std::memory_order_relaxed);
   growth_.collected(live_after_last_cycle_);
   threshold_.store(growth_.threshold(), std::memory_order_relaxed);
   cycle_.blocks_to_sweep = old_.unswept_blocks();
-  sweeping_pacer_.begin(used_bytes(), growth_.threshold(), cycle_.blocks_to_sweep);
+  sweeping_pacer_.begin(paced_bytes(), growth_.threshold(), cycle_.blocks_to_sweep);
 }
 
 std::size_t HeapCore::swept_blocks() const noexcept {
@@ -286,7 +309,7 @@ std::size_t HeapCore::swept_blocks() const noexcept {
 }
 
 void HeapCore::finish_sweeping() {
-  if (full_.state() == CycleState::kSweeping) {
+  while (full_.state() == CycleState::kFinalizing || full_.state() == CycleState::kSweeping) {
     slice(StepBudget(StepBudget::kUnlimited));
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "heap/object_layout.h"
 
@@ -11,6 +12,12 @@ namespace {
 
 /// Items of an array that are scanned before the rest goes back on the stack.
 constexpr std::size_t kSliceItems = 1024;
+
+/// An ephemeron, or what may be the key of one.
+bool is_ephemeral(const Object* object, const TypeDescriptor& type) noexcept {
+  return type.kind == TypeDescriptor::Kind::kEphemeron ||
+         (ObjectAccess::header(object) & ObjectAccess::kEphemeronKeyBit) != 0;
+}
 
 }  // namespace
 
@@ -23,8 +30,11 @@ void FullCycle::begin() {
   marked_bytes_ = 0;
   marked_large_bytes_ = 0;
   scanned_items_ = 0;
+  ephemerons_seen_ = 0;
+  kept_bytes_ = 0;
   old_.begin_marking();
   space_.marking_started();
+  snapshot_ended_ = false;
   state_ = State::kMarking;
 }
 
@@ -88,12 +98,6 @@ bool FullCycle::claim(Object* object) noexcept {
   return __atomic_exchange_n(mark, live, __ATOMIC_RELAXED) != live;
 }
 
-bool FullCycle::is_marked(Object* object) const noexcept {
-  const std::uint8_t* const color =
-      space_.is_large(object) ? &LargeHeader::of(object)->color : mark_byte(object);
-  return *color == old_.live_color();
-}
-
 void FullCycle::push(Object* object, std::size_t first) {
   if (!stack_.push({object, first})) stack_lost_ = true;
 }
@@ -132,7 +136,11 @@ std::size_t FullCycle::scan(const Pending& pending) {
     constexpr int kOrder = Are == Mutators::kRunning ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED;
     shade_from<Are>(__atomic_load_n(slot, kOrder));
   };
-  if (pending.first == 0) visit_fixed_references(object, type, visitor);
+  if (pending.first == 0) {
+    visit_fixed_references(object, type, visitor);
+    if (is_ephemeral(object, type)) [[unlikely]]
+      scan_ephemeral<Are>(object, type);
+  }
   if (type.items == TypeDescriptor::Items::kNone) [[likely]]
     return 1 + type.reference_count;
   if (!type.has_references) return 1;
@@ -145,11 +153,51 @@ std::size_t FullCycle::scan(const Pending& pending) {
   return 1 + (last - pending.first);
 }
 
+template <FullCycle::Mutators Are>
+void FullCycle::scan_ephemeral(Object* object, const TypeDescriptor& type) {
+  if (type.kind == TypeDescriptor::Kind::kEphemeron) {
+    auto* const ephemeron = static_cast<EphemeronBase*>(object);
+    ++ephemerons_seen_;
+    if (settle(ephemeron)) shade_value<Are>(ephemeron);
+  }
+  for (EphemeronBase* each = ephemerons_.take(object); each != nullptr;) {
+    EphemeronBase* const next = EphemeronAccess::link(each);
+    shade_value<Are>(each);
+    each = next;
+  }
+}
+
+template <FullCycle::Mutators Are>
+void FullCycle::shade_value(EphemeronBase* ephemeron) {
+  constexpr int kOrder = Are == Mutators::kRunning ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED;
+  shade_from<Are>(__atomic_load_n(EphemeronAccess::value_slot(ephemeron), kOrder));
+}
+
+bool FullCycle::settle(EphemeronBase* ephemeron) noexcept {
+  const Object* const key = EphemeronAccess::key(ephemeron);
+  if (key == nullptr || is_live(key)) return true;
+  ephemerons_.add(ephemeron, key);
+  return false;
+}
+
+bool FullCycle::is_live(const Object* object) const noexcept {
+  if (in_nursery(object)) return true;
+  if (space_.is_large(object)) {
+    const LargeHeader* const header = LargeHeader::of(object);
+    return header->is_young() ||
+           __atomic_load_n(&header->color, __ATOMIC_RELAXED) == old_.live_color();
+  }
+  return __atomic_load_n(mark_byte(object), __ATOMIC_RELAXED) == old_.live_color();
+}
+
 void FullCycle::rescan() {
   stack_lost_ = false;
+  ephemerons_.forget_all();
   const auto rescan_object = [this](Object* object) {
+    const TypeDescriptor& type = *ObjectAccess::descriptor(object);
     auto visitor = [this](Object** slot) { shade(*slot); };
-    visit_references(object, *ObjectAccess::descriptor(object), visitor);
+    visit_references(object, type, visitor);
+    if (is_ephemeral(object, type)) scan_ephemeral<Mutators::kStopped>(object, type);
     while (!stack_.empty()) scan<Mutators::kStopped>(stack_.pop());
   };
   old_.for_each_object([&](Object* object, MarkColor color) {
@@ -161,10 +209,19 @@ void FullCycle::rescan() {
 }
 
 void FullCycle::finish_marking() {
-  space_.marking_ended();
   stack_.clear();
   shade_later_.clear();
   scan_later_.clear();
+  state_ = State::kFinalizing;
+}
+
+void FullCycle::end_snapshot() noexcept {
+  if (!std::exchange(snapshot_ended_, true)) space_.marking_ended();
+}
+
+void FullCycle::begin_sweeping() {
+  end_snapshot();
+  visits_.clear();
   old_.begin_sweeping();
   large_.begin_sweeping();
   state_ = State::kSweeping;

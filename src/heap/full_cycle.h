@@ -6,7 +6,9 @@
 
 #include "fallow/step.h"
 #include "heap/address_space.h"
+#include "heap/ephemeron_table.h"
 #include "heap/large_space.h"
+#include "heap/life_entry.h"
 #include "heap/old_space.h"
 #include "heap/push_buffer.h"
 
@@ -14,8 +16,8 @@ namespace fallow::detail {
 
 /// One full collection as a state machine that works in bounded pieces:
 ///
-///     kIdle --begin()--> kMarking --mark_some()…, finish_marking()--> kSweeping --sweep_some()…-->
-///     kIdle
+///     kIdle --begin()--> kMarking --mark_some()…, finish_marking()--> kFinalizing
+///     --begin_sweeping()--> kSweeping --sweep_some()…--> kIdle
 ///
 /// Mutators may run between any two calls. Marking is snapshot-at-the-beginning: what was reachable
 /// at begin() survives; the write barrier reports overwritten references (shade), objects promoted
@@ -61,10 +63,34 @@ class FullCycle {
   /// The same on a marker thread, beside mutators that run; only one such call at a time, and none
   /// beside any call that needs the mutators stopped. Also false when the rest is not for it.
   bool mark_beside(std::size_t references);
-  /// Of an old object, while marking: whether it has been reached, or is new since the cycle began.
-  [[nodiscard]] bool is_marked(Object* object) const noexcept;
-  /// Everything reachable is marked: the rest is dead from now on.
+  /// Everything reachable is marked: the rest is dead from now on, but for what finalizers keep.
   void finish_marking();
+
+  // Between finish_marking() and begin_sweeping(), for ObjectLives.
+  /// Whether the object is not known to be dead.
+  [[nodiscard]] bool is_live(const Object* object) const noexcept;
+  /// Ephemerons that were marked and whose keys were not.
+  EphemeronTable& ephemerons() noexcept { return ephemerons_; }
+  /// Ephemerons that this cycle, or the last, has come by.
+  [[nodiscard]] std::size_t ephemerons_seen() const noexcept { return ephemerons_seen_; }
+  /// Weak references are cleared: barriers are not needed any more.
+  void end_snapshot() noexcept;
+  /// Begins to mark what a dead object with a finalizer reaches (ordered_mark.cpp).
+  void order_from(Object* object) noexcept;
+  /// Goes on; false when there is nothing left of it.
+  bool order_some() noexcept;
+  /// There was no memory for the search: the rest waits to be marked in the ordinary way.
+  [[nodiscard]] bool order_is_lost() const noexcept { return stack_lost_ || !stack_.empty(); }
+  /// Its object is marked, or will be.
+  void put_in_front(LifeEntry* entry) noexcept;
+  /// The entries of the objects marked so, linked by LifeEntry::header, each before those of
+  /// objects that its object reaches.
+  LifeEntry* take_ordered() noexcept;
+  /// Bytes of cells and large objects that were marked so.
+  [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
+
+  /// What is not marked may be freed.
+  void begin_sweeping();
   /// Frees dead objects: about `blocks` blocks and as many large objects; false when done.
   bool sweep_some(std::size_t blocks);
 
@@ -98,6 +124,25 @@ class FullCycle {
   void push(Object* object, std::size_t first);
   template <Mutators Are>
   std::size_t scan(const Pending& pending);
+  /// A marked ephemeron, or the key of one.
+  template <Mutators Are>
+  void scan_ephemeral(Object* object, const TypeDescriptor& type);
+  template <Mutators Are>
+  void shade_value(EphemeronBase* ephemeron);
+  /// The key is marked, or need not be; else the ephemeron waits in the table.
+  bool settle(EphemeronBase* ephemeron) noexcept;
+
+  // ordered_mark.cpp
+  /// An object to visit; or, visited, to be scanned from `item` on; or the end of an entry's visit.
+  struct OrderedVisit {
+    enum class What : std::uint8_t { kVisit, kScan, kEnd } what;
+    Object* object;
+    std::uintptr_t item;
+  };
+  void push_in_order(Object* object) noexcept;
+  void visit_in_order(Object* object) noexcept;
+  void scan_in_order(Object* object, std::size_t first) noexcept;
+
   /// After entries were lost: visits the references of all marked objects again. Each pass marks at
   /// least the children that the pass before dropped, so passes end.
   void rescan();
@@ -113,6 +158,12 @@ class FullCycle {
   std::size_t marked_bytes_ = 0;
   std::size_t marked_large_bytes_ = 0;
   std::size_t scanned_items_ = 0;  ///< bytes
+  EphemeronTable ephemerons_;
+  std::size_t ephemerons_seen_ = 0;
+  bool snapshot_ended_ = true;
+  PushBuffer<OrderedVisit> visits_;
+  LifeEntry* ordered_ = nullptr;
+  std::size_t kept_bytes_ = 0;
 };
 
 }  // namespace fallow::detail

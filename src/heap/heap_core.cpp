@@ -105,6 +105,12 @@ HeapStatistics HeapCore::statistics() {
   figures.pause_wall = summarize(pauses_.wall);
   figures.pause_cpu = summarize(pauses_.cpu);
   figures.cycle = full_.state();
+  figures.life_entry_bytes = lives_.entry_bytes();
+  const ObjectLives::Counts& lives = lives_.counts();
+  figures.weak_cleared = lives.weak_cleared.load(std::memory_order_relaxed);
+  figures.ephemerons_cleared = lives.ephemerons_cleared.load(std::memory_order_relaxed);
+  figures.finalizers = lives.finalizers.load(std::memory_order_relaxed);
+  figures.destructors = lives.destructors.load(std::memory_order_relaxed);
   figures.marker_bytes = marker_bytes_.load(std::memory_order_relaxed);
   figures.marker_cpu_ns = marker_cpu_ns_.load(std::memory_order_relaxed);
   figures.no_gc_scopes = gate_.scopes();

@@ -14,12 +14,14 @@
 #include "heap/global_cells.h"
 #include "heap/growth.h"
 #include "heap/large_space.h"
+#include "heap/ledger_account.h"
 #include "heap/listeners.h"
 #include "heap/marker_thread.h"
 #include "heap/minor_collector.h"
 #include "heap/mutator_state.h"
 #include "heap/no_gc_gate.h"
 #include "heap/nursery.h"
+#include "heap/object_lives.h"
 #include "heap/old_space.h"
 #include "heap/pacer.h"
 #include "heap/pause_target.h"
@@ -81,6 +83,14 @@ class HeapCore {
   /// The cursor is done; what is left of its piece behind `free` goes back where possible.
   void give_back(MutatorState& state, const CursorPiece& piece, std::uintptr_t free) noexcept;
 
+  /// After a collection, the world running: events to listeners, and news of queues to theirs.
+  void tell();
+  /// From now on mutators may ask young objects for identity hashes, which need room when those are
+  /// promoted. Throws OutOfMemory.
+  void allow_hashes();
+  /// Whether the reclaimer thread runs destructors.
+  [[nodiscard]] bool destroys_aside() const noexcept;
+
   // Collections (collection.cpp).
   enum class Kind : std::uint8_t {
     kMinor,
@@ -94,6 +104,21 @@ class HeapCore {
   /// An explicit request of any thread: returns when a collection that began after the call is
   /// over.
   void collect_now(Kind kind);
+
+  // Ledgers (ledger_pacing.cpp).
+  /// A collection for a ledger's sake, by a running mutator; none inside its NoGc. Whether it was
+  /// this thread that collected.
+  bool collect_for_ledger(Kind kind);
+  /// Bytes charged since the last minor collection that start one.
+  [[nodiscard]] std::size_t young_charge_limit() const noexcept { return young_large_limit_; }
+  [[nodiscard]] const std::shared_ptr<LedgerTotal>& ledgers() const noexcept { return ledgers_; }
+  [[nodiscard]] std::uint64_t minor_count() const noexcept {
+    return minor_count_.load(std::memory_order_relaxed);
+  }
+  /// What full collections are scheduled by: used bytes, and those of ledgers that count for it.
+  [[nodiscard]] std::size_t paced_bytes() const noexcept {
+    return used_bytes() + ledgers_->counted.load(std::memory_order_relaxed);
+  }
 
   /// Works on the full collection within a budget; begins one if none is under way.
   StepResult step(std::uint64_t cpu_ns, std::uint64_t deadline_ns);
@@ -120,6 +145,8 @@ class HeapCore {
   /// Scans about `references` references; false when everything reachable is marked.
   bool mark_some(std::size_t references);
   void finish_marking();
+  /// After what is done for objects with a life of their own, if anything.
+  void begin_sweeping();
 
   // For the marker thread, which visits the world.
   /// Marks a little; false when there is nothing that it may mark.
@@ -158,6 +185,7 @@ class HeapCore {
   GlobalCells& globals() noexcept { return globals_; }
   World& world() noexcept { return world_; }
   FullCycle& full_cycle() noexcept { return full_; }
+  ObjectLives& lives() noexcept { return lives_; }
   [[nodiscard]] std::size_t max_nursery_object() const noexcept { return max_nursery_object_; }
   [[nodiscard]] const GrowthRule& growth() const noexcept { return growth_; }
   [[nodiscard]] const ShareCap& share_cap() const noexcept { return share_cap_; }
@@ -206,6 +234,12 @@ class HeapCore {
     telemetry::PauseHistogram wall;
     telemetry::PauseHistogram cpu;
   };
+
+  /// Bytes that so many of the nursery may come to when they are promoted.
+  [[nodiscard]] std::size_t promotable(std::size_t bytes) const noexcept {
+    // The smallest objects have 16 bytes, a hash another 8.
+    return hashes_.load(std::memory_order_relaxed) ? bytes + bytes / 2 : bytes;
+  }
 
   enum class Taken : std::uint8_t { kChunk, kNoneFree, kNoMemory, kOverLimit };
 
@@ -351,6 +385,10 @@ class HeapCore {
   telemetry::PauseHistogram stop_pauses_;
 
   Listeners listeners_;
+
+  ObjectLives lives_{*this};
+  std::shared_ptr<LedgerTotal> ledgers_ = std::make_shared<LedgerTotal>();
+  std::atomic<bool> hashes_{false};  ///< identity hashes of young objects have been asked for
 
   /// Last, so that it ends before what it works on.
   MarkerThread marker_{*this};

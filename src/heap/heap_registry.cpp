@@ -89,10 +89,12 @@ void HeapCore::prepare_fork() {
   large_.mutex().native().lock();
   globals_.mutex().native().lock();
   orphans_mutex_.native().lock();
+  lives_.mutex().native().lock();
   listeners_.prepare_fork();
 }
 
 void HeapCore::unlock_after_fork() noexcept {
+  lives_.mutex().native().unlock();
   orphans_mutex_.native().unlock();
   globals_.mutex().native().unlock();
   large_.mutex().native().unlock();

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "fallow/errors.h"
+#include "heap/identity_hash.h"
 #include "platform/virtual_memory.h"
 
 namespace fallow::detail {
@@ -12,6 +13,13 @@ namespace {
 
 /// Slots of roots and arrays that wait on the stack at the same time.
 constexpr std::size_t kSlice = 128;
+
+/// The cells for objects of `bytes`, with or without a hash behind them.
+std::uint8_t class_for(std::size_t bytes, std::size_t alignment, bool hashed) noexcept {
+  if (!hashed) return size_class_of(bytes, alignment);
+  const std::size_t room = bytes + sizeof(std::uint64_t);
+  return room > kMaxSmallBytes ? kOverlongClass : size_class_of(room, alignment);
+}
 
 using Pair [[gnu::vector_size(16), gnu::may_alias, gnu::aligned(8)]] = std::uint64_t;
 
@@ -87,7 +95,16 @@ MinorCollector::~MinorCollector() { platform::release(stack_, stack_bytes_); }
   Object** const slot = pending.slot;
   Object* const object = pending.object;
   const std::uintptr_t header = ObjectAccess::header(object);
-  if ((header & ObjectAccess::kForwardedBit) != 0) [[unlikely]] {
+  if ((header & ObjectAccess::kStateMask) != 0) [[unlikely]] {
+    if ((header & ObjectAccess::kForwardedBit) == 0) {
+      LifeEntry* const entry = restore_header(object);
+      *slot = copy_any(object, *ObjectAccess::descriptor(object), top);
+      if (entry != nullptr) {
+        entry->object = *slot;
+        put_in_front(entry);
+      }
+      return top_;
+    }
     *slot = reinterpret_cast<Object*>(header & ~ObjectAccess::kForwardedBit);
     return top;
   }
@@ -108,14 +125,60 @@ MinorCollector::~MinorCollector() { platform::release(stack_, stack_bytes_); }
   return top;
 }
 
-Object* MinorCollector::copy_any(Object* object, const TypeDescriptor& type, Pending* top) {
+Object* MinorCollector::copy_alone(Object* object, const TypeDescriptor& type) {
   const std::size_t bytes = object_size(object, type);
+  const bool hashed = (ObjectAccess::header(object) & ObjectAccess::kHashedBit) != 0;
   Object* const copy =
-      copy_to_cell(object, bytes, size_class_of(bytes, type.alignment), result_.copied_bytes);
+      copy_to_cell(object, bytes, class_for(bytes, type.alignment, hashed), result_.copied_bytes);
+  if (hashed) {
+    *reinterpret_cast<std::uint64_t*>(word_at(copy, bytes)) = hash_of_young(object, epoch_);
+  }
+  if (type.kind == TypeDescriptor::Kind::kEphemeron) {
+    auto* const ephemeron = static_cast<EphemeronBase*>(copy);
+    EphemeronAccess::link(ephemeron) = copied_ephemerons_;
+    copied_ephemerons_ = ephemeron;
+  }
+  return copy;
+}
+
+Object* MinorCollector::copy_any(Object* object, const TypeDescriptor& type, Pending* top) {
+  const bool is_key = (ObjectAccess::header(object) & ObjectAccess::kEphemeronKeyBit) != 0;
+  Object* const copy = copy_alone(object, type);
   auto push = [&top, this](Object** slot) { top = push_if_young(slot, *slot, top); };
   if (type.has_references) visit_references(copy, type, push);
-  top_ = top;
+  top_ = is_key ? push_values_of(object, copy, top) : top;
   return copy;
+}
+
+MinorCollector::Pending* MinorCollector::push_values_of(const Object* waited_for, Object* key,
+                                                        Pending* top) {
+  for (EphemeronBase* each = ephemerons_.take(waited_for); each != nullptr;
+       each = EphemeronAccess::link(each)) {
+    *EphemeronAccess::key_slot(each) = key;
+    Object** const slot = EphemeronAccess::value_slot(each);
+    top = push_if_young(slot, *slot, top);
+  }
+  return top;
+}
+
+void MinorCollector::settle_copied_ephemerons() {
+  while (copied_ephemerons_ != nullptr) {
+    EphemeronBase* const ephemeron = copied_ephemerons_;
+    copied_ephemerons_ = EphemeronAccess::link(ephemeron);
+    Object** const key = EphemeronAccess::key_slot(ephemeron);
+    if (*key == nullptr) continue;
+    if (is_dead(*key)) {
+      ephemerons_.add(ephemeron, *key);
+      continue;
+    }
+    *key = current(*key);
+    visit(EphemeronAccess::value_slot(ephemeron));
+  }
+}
+
+void MinorCollector::begin(std::uint64_t epoch, std::size_t new_ephemerons) noexcept {
+  epoch_ = epoch;
+  ephemerons_.expect(new_ephemerons);
 }
 
 void MinorCollector::copy_pending() {
@@ -130,6 +193,10 @@ void MinorCollector::copy_pending() {
   }
   top_ = top;
   result_.copied_bytes += copied;
+}
+
+void MinorCollector::push_out_of_order(Object** slot, Object* object) noexcept {
+  top_ = push_if_young(slot, object, top_);
 }
 
 void MinorCollector::visit(Object** slot) {
@@ -192,7 +259,11 @@ void MinorCollector::reach_large(Object* object) {
   LargeHeader* const header = LargeHeader::of(object);
   if (!header->is_young() || header->reached) return;
   header->reached = true;
-  if (!ObjectAccess::descriptor(object)->has_references) return;
+  LifeEntry* const entry = restore_header(object);
+  if (entry != nullptr) put_in_front(entry);
+  const bool is_key = (ObjectAccess::header(object) & ObjectAccess::kEphemeronKeyBit) != 0;
+  const TypeDescriptor& type = *ObjectAccess::descriptor(object);
+  if (!type.has_references && !is_key) return;
   if (!large_pending_.push(object)) large_lost_ = true;
 }
 
@@ -205,21 +276,31 @@ void MinorCollector::visit_all_old_objects() {
 }
 
 void MinorCollector::scan_reached_large() {
-  while (!large_pending_.empty()) scan(large_pending_.pop());
-}
-
-void MinorCollector::reach_all() {
-  scan_reached_large();
-  while (large_lost_) {
-    large_lost_ = false;
-    large_.for_each([this](LargeHeader* header) {
-      if (header->is_young() && header->reached) scan(header->object());
-    });
-    scan_reached_large();
+  while (!large_pending_.empty()) {
+    Object* const object = large_pending_.pop();
+    scan(object);
+    if ((ObjectAccess::header(object) & ObjectAccess::kEphemeronKeyBit) == 0) continue;
+    top_ = push_values_of(object, object, top_);
+    copy_pending();
   }
 }
 
+void MinorCollector::complete() {
+  do {
+    settle_copied_ephemerons();
+    scan_reached_large();
+    if (large_lost_) {
+      large_lost_ = false;
+      large_.for_each([this](LargeHeader* header) {
+        if (!header->is_young() || !header->reached) return;
+        if (!large_pending_.push(header->object())) scan(header->object());
+      });
+    }
+  } while (copied_ephemerons_ != nullptr || large_lost_ || !large_pending_.empty());
+}
+
 MinorCollector::Result MinorCollector::finish() {
+  complete();
   result_.large_bytes = large_.promote_or_free_young(old_.live_color());
   const Result result = result_;
   result_ = Result{};

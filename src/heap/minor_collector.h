@@ -4,7 +4,9 @@
 #include <cstdint>
 
 #include "heap/address_space.h"
+#include "heap/ephemeron_table.h"
 #include "heap/large_space.h"
+#include "heap/life_entry.h"
 #include "heap/object_layout.h"
 #include "heap/old_space.h"
 #include "heap/remembered_set.h"
@@ -33,17 +35,39 @@ class MinorCollector {
   MinorCollector(const MinorCollector&) = delete;
   MinorCollector& operator=(const MinorCollector&) = delete;
 
-  /// Roots, one kind after the other; then reach_all() and finish().
+  /// Roots, one kind after the other; then complete() and finish().
   void visit_slots(Object** begin, Object** end);
   void visit(Object** slot);
   void visit_remembered(const RememberedSet& set);
   /// Every old and large object as a root: when a remembered set could not hold everything.
   void visit_all_old_objects();
-  /// Copies all that the roots reach. From now on it is known who survives, and those who do not
-  /// are still intact.
-  void reach_all();
-  /// Decides about young large objects.
+  /// Copies all that the roots reach; the values of ephemerons with their keys.
+  void complete();
+  /// The same, and decides about young large objects.
   Result finish();
+
+  // Objects with a life of their own, between complete() and finish().
+  /// Whether the object was young and is dead, so far.
+  [[nodiscard]] bool is_dead(const Object* object) const noexcept {
+    if (in_nursery(object)) return !is_forwarded(object);
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(object) - base_;
+    if (offset - nursery_span_ >= large_span_) return false;
+    const LargeHeader* const header = LargeHeader::of(object);
+    return header->is_young() && !header->reached;
+  }
+  /// Where the object is now: its copy, if it has been copied.
+  [[nodiscard]] static Object* current(Object* object) noexcept {
+    if (!in_nursery(object) || !is_forwarded(object)) return object;
+    return reinterpret_cast<Object*>(ObjectAccess::header(object) & ~ObjectAccess::kForwardedBit);
+  }
+  /// Keeps dead objects with finalizers, whose headers are their entries, and all that they reach.
+  /// Returns the entries, linked by LifeEntry::header, each before those of objects that its object
+  /// reaches; their objects are the copies. (ordered_copy.cpp)
+  LifeEntry* copy_in_order(const EntryChain& dead) noexcept;
+  /// Ephemerons that were reached and whose keys are dead.
+  EphemeronTable& ephemerons() noexcept { return ephemerons_; }
+  /// The next collection will be number `epoch` of the heap and meet about so many new ephemerons.
+  void begin(std::uint64_t epoch, std::size_t new_ephemerons) noexcept;
 
  private:
   /// A slot and the young object that it refers to: with the object at hand, its header is fetched
@@ -72,6 +96,29 @@ class MinorCollector {
   void copy_pending();
   void reach_large(Object* object);
   void scan_reached_large();
+  /// The object itself, with its hash behind it if it has one.
+  Object* copy_alone(Object* object, const TypeDescriptor& type);
+  /// Values of ephemerons that waited for a key, which is `key` now; takes and returns the top.
+  Pending* push_values_of(const Object* waited_for, Object* key, Pending* top);
+  void settle_copied_ephemerons();
+
+  [[nodiscard]] static bool is_forwarded(const Object* object) noexcept {
+    return (ObjectAccess::header(object) & ObjectAccess::kForwardedBit) != 0;
+  }
+
+  // ordered_copy.cpp
+  struct Visit {
+    Object** slot;   ///< null: `object`, which was visited, is to be scanned from `item` on
+    Object* object;  ///< null: the visit of the object of the entry `item` ends
+    std::uintptr_t item;
+  };
+  void push_in_order(Object** slot, Object* object) noexcept;
+  void visit_in_order(const Visit& visit) noexcept;
+  void scan_in_order(Object* object, std::size_t first) noexcept;
+  void settle_in_order(EphemeronBase* ephemeron) noexcept;
+  void push_value_in_order(EphemeronBase* ephemeron) noexcept;
+  void put_in_front(LifeEntry* entry) noexcept;
+  void push_out_of_order(Object** slot, Object* object) noexcept;
   void scan(Object* object);
   static void reset_count(const CardEntry& entry) noexcept;
   void visit_card(const CardEntry& entry);
@@ -86,6 +133,11 @@ class MinorCollector {
   Pending* top_;
   PushBuffer<Object*> large_pending_;
   bool large_lost_ = false;  ///< no memory to note a reached large object: look at all of them
+  std::uint64_t epoch_ = 0;
+  EphemeronTable ephemerons_;
+  EphemeronBase* copied_ephemerons_ = nullptr;
+  PushBuffer<Visit> visits_;
+  LifeEntry* ordered_ = nullptr;
   Result result_;
 };
 

@@ -6,6 +6,7 @@
 #include "fallow/errors.h"
 #include "fallow/frame.h"
 #include "fallow/heap.h"
+#include "heap/destruction_scope.h"
 #include "heap/heap_core.h"
 #include "platform/fatal.h"
 #include "platform/thread_id.h"
@@ -134,6 +135,7 @@ void HeapCore::hand_over(MutatorState& state) noexcept {
     }
     state.samples.young.clear();
   });
+  lives_.hand_over(state.young);
 }
 
 void HeapCore::park(MutatorState* state) {
@@ -160,6 +162,7 @@ void throw_size_error(std::size_t length, std::size_t item_bytes) {
 }
 
 void check_mutator_use(Mutator& mutator, const char* operation) noexcept {
+  refuse_in_destructor();
   if (MutatorAccess::is_detached(mutator)) {
     platform::fatal("%s: the mutator was detached already", operation);
   }

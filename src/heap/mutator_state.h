@@ -14,6 +14,7 @@
 #include "heap/remembered_set.h"
 #include "heap/sampling.h"
 #include "heap/snapshot_log.h"
+#include "heap/young_lives.h"
 #include "heap/zeal.h"
 
 namespace fallow::detail {
@@ -66,6 +67,7 @@ struct MutatorState {
   RememberedSet remembered;
   SnapshotLog overwritten;
   MutatorSamples samples;
+  YoungLives young;
 
   Object** slots = nullptr;  ///< base of the slot stack, which is released with the state
   std::size_t slots_bytes = 0;

@@ -34,7 +34,7 @@ Reclaimed HeapCore::reclaim(std::uint64_t freed_by_ns, std::size_t at_most, std:
   Chunk* chunk = nullptr;
   bool later = false;
   // What mutators have taken of the nursery must find room, whatever else is free.
-  const auto kept = [this, keep] { return std::max(keep, nursery_.taken_bytes()); };
+  const auto kept = [this, keep] { return std::max(keep, promotable(nursery_.taken_bytes())); };
   exclusively([&] { idle = old_.take_idle(freed_by_ns, at_most / kBlockBytes, kept()); });
   if (idle.blocks != 0) idle.hand_back();
   exclusively([&] {
@@ -47,7 +47,12 @@ Reclaimed HeapCore::reclaim(std::uint64_t freed_by_ns, std::size_t at_most, std:
   return later ? Reclaimed::kLater : Reclaimed::kNothing;
 }
 
+bool HeapCore::destroys_aside() const noexcept {
+  return options_.reclaimer_thread && Reclaimer::may_run();
+}
+
 Reclaimed HeapCore::reclaim_batch(std::uint64_t now_ns) {
+  if (lives_.dead_bytes().destroy_all() != 0) return Reclaimed::kSome;
   return reclaim(before(now_ns, options_.reclaim_age_microseconds * 1000), kReclaimBatchBytes,
                  kept_free_bytes(), [this](auto&& work) { between_collections(work); });
 }
@@ -65,6 +70,8 @@ void HeapCore::between_collections(Work&& work) {
 }
 
 void HeapCore::offer_free_memory() {
+  // Where the thread has not come to life after all, this one stands in.
+  if (!lives_.dead_bytes().empty() && !Reclaimer::notify()) lives_.dead_bytes().destroy_all();
   const std::size_t kept_pages = kLeastKeptPageBytes + kept_page_bytes();
   if (!old_.has_idle(kept_free_bytes()) && space_.dirty_page_bytes() <= kept_pages) return;
   if (options_.reclaimer_thread && Reclaimer::notify()) return;

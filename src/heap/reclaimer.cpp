@@ -98,6 +98,8 @@ bool Reclaimer::notify() noexcept {
   return true;
 }
 
+bool Reclaimer::may_run() noexcept { return g_state.load(std::memory_order_relaxed) != kAbsent; }
+
 void Reclaimer::hand_back_everything(HeapCore& core) noexcept {
   bool more = true;
   while (more) {

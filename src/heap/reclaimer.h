@@ -16,6 +16,8 @@ class Reclaimer {
   /// There is free memory that will be due. Starts or wakes the thread; costs one load when it is
   /// awake. False where it does not run: in the child of a fork, or when the system refuses.
   static bool notify() noexcept;
+  /// Whether the thread runs, or has not been needed yet.
+  static bool may_run() noexcept;
 
   /// Hands back all free memory of a heap, and all free pages of the process, now. The calling
   /// thread is absent from all heaps.

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "fallow/ref.h"
+#include "heap/destruction_scope.h"
 #include "heap/heap_core.h"
 #include "heap/poison.h"
 #include "platform/fatal.h"
@@ -20,6 +21,7 @@ const HeapCore* heap_of_checked(const Object* object) noexcept {
 }  // namespace
 
 std::uint64_t collection_epoch(const Object* object) noexcept {
+  refuse_in_destructor();
   if (object == nullptr) return 0;
   const HeapCore* const heap = heap_of_checked(object);
   return heap == nullptr ? 0 : heap->epoch();

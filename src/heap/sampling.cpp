@@ -105,7 +105,7 @@ bool Sampling::find_dead(const FullCycle& cycle, std::size_t count, std::uint64_
   std::size_t found = 0;
   for (count = std::min({count, kBatch, old_.size() - checked_}); count != 0; --count) {
     const SampledObject sample = old_[checked_++];
-    if (cycle.is_marked(sample.object)) {
+    if (cycle.is_live(sample.object)) {
       old_[kept_++] = sample;
     } else {
       dead[found++] = sample.id;

@@ -71,8 +71,8 @@ class Sampling {
 
   /// A full collection begins: what its marking does not reach will have died.
   void begin_cycle() noexcept { checked_ = kept_ = 0; }
-  /// After marking, before anything is swept: looks at about `count` old samples and tells of those
-  /// that died in full collection number `gc`; false when all have been looked at.
+  /// After marking and finalizing, before anything is swept: looks at about `count` old samples and
+  /// tells of those that died in full collection number `gc`; false when all have been looked at.
   bool find_dead(const FullCycle& cycle, std::size_t count, std::uint64_t gc) noexcept;
 
  private:

@@ -21,6 +21,8 @@ struct TypeBuilder::Plan {
   std::size_t length_offset = 0;
   std::vector<std::size_t> item_references;
   TypeDescriptor::TraceFunction trace = nullptr;
+  TypeDescriptor::DestroyFunction destroy = nullptr;
+  Destruction destruction = Destruction::kNone;
 
   [[noreturn]] void refuse(const std::string& what) const {
     throw UsageError("fallow: type '" + name + "': " + what);
@@ -112,6 +114,13 @@ TypeBuilder& TypeBuilder::record_items(std::size_t item_bytes, std::size_t lengt
   return *this;
 }
 
+TypeBuilder& TypeBuilder::destructor(TypeDescriptor::DestroyFunction destroy,
+                                     Destruction destruction) {
+  plan_->destroy = destroy;
+  plan_->destruction = destruction;
+  return *this;
+}
+
 TypeBuilder& TypeBuilder::custom_trace(TypeDescriptor::TraceFunction trace) {
   plan_->trace = trace;
   return *this;
@@ -143,6 +152,8 @@ std::unique_ptr<const TypeBuilder::Type> TypeBuilder::build() const {
   descriptor.item_reference_offsets = type->item_offsets_.data();
   descriptor.item_reference_count = static_cast<std::uint32_t>(type->item_offsets_.size());
   descriptor.trace = plan_->trace;
+  descriptor.destroy = plan_->destroy;
+  descriptor.destruction = plan_->destroy == nullptr ? Destruction::kNone : plan_->destruction;
   descriptor.bitmap_is_complete = plan_->trace == nullptr;
   for (const std::uint32_t offset : type->offsets_) {
     if (offset / kWord < 64) {

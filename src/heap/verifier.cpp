@@ -13,6 +13,8 @@ namespace fallow::detail {
 namespace {
 
 constexpr std::size_t kMostComplaints = 20;
+/// Behind the header.
+constexpr std::size_t kEphemeronKeyWord = 1;
 
 class Verifier {
  public:
@@ -24,11 +26,14 @@ class Verifier {
 
   VerifyReport run() {
     visit_roots();
-    while (!pending_.empty()) {
-      Object* const object = pending_.back();
-      pending_.pop_back();
-      inspect(object);
-    }
+    do {
+      while (!pending_.empty()) {
+        Object* const object = pending_.back();
+        pending_.pop_back();
+        inspect(object);
+      }
+    } while (reach_values_of_ephemerons());
+    check_weak_targets();
     if (old_bytes_ > core_.used_bytes()) {
       complain("the books", nullptr, "say that fewer bytes are used than are reachable");
     }
@@ -63,6 +68,55 @@ class Verifier {
       reach(*slot, "a Global", slot);
       check_remembered(*slot, slot, nullptr, 0);
     });
+    core_.lives().for_each_waiting(
+        [this](Object** slot) { reach(*slot, "a queue's entry", slot); });
+  }
+
+  /// Again and again over all of them, which is slow and needs no order.
+  bool reach_values_of_ephemerons() {
+    bool reached = false;
+    for (std::size_t i = 0; i < ephemerons_.size(); ++i) {
+      Object** const words = reinterpret_cast<Object**>(ephemerons_[i]);
+      Object* const key = words[kEphemeronKeyWord];
+      Object* const value = words[kEphemeronKeyWord + 1];
+      if (key == nullptr || !seen_.contains(key)) continue;
+      if ((ObjectAccess::header(key) & ObjectAccess::kEphemeronKeyBit) == 0) {
+        complain("the key of an ephemeron", key, "does not say that it is one");
+      }
+      reached = reached || (value != nullptr && !seen_.contains(value));
+      reach(value, "an ephemeron", words);
+      if (place_of(ephemerons_[i]) == Place::kOld) {
+        check_remembered(value, words + kEphemeronKeyWord + 1, ephemerons_[i], 0);
+      }
+      check_old_key(ephemerons_[i], key);
+      ephemerons_[i--] = ephemerons_.back();
+      ephemerons_.pop_back();
+    }
+    return reached;
+  }
+
+  void check_old_key(const Object* ephemeron, const Object* key) {
+    const Place place = place_of(key);
+    if (place_of(ephemeron) == Place::kOld &&
+        (place == Place::kNursery || place == Place::kYoungLarge)) {
+      complain("an old ephemeron", ephemeron, "has a young key");
+    }
+  }
+
+  /// What a weak reference returns must be an object that could be reached.
+  void check_weak_targets() {
+    if (core_.full_cycle().state() == FullCycle::State::kFinalizing) return;
+    for (Object* const weak : weak_) {
+      Object* const target = *reinterpret_cast<Object**>(reinterpret_cast<char*>(weak) + 8);
+      if (target == nullptr || seen_.contains(target)) continue;
+      const char* const fault = fault_of(target);
+      if (fault != nullptr) complain("a weak reference", weak, fault);
+      const Place place = place_of(target);
+      if (place_of(weak) == Place::kOld &&
+          (place == Place::kNursery || place == Place::kYoungLarge)) {
+        complain("an old weak reference", weak, "has a young target");
+      }
+    }
   }
 
   void reach(Object* object, const char* from, const void* where) {
@@ -111,9 +165,13 @@ class Verifier {
   const char* fault_in_header(const Object* object) {
     const std::uintptr_t header = ObjectAccess::header(object);
     if ((header & ObjectAccess::kForwardedBit) != 0) return "refers to a forwarded object";
+    if ((header & ObjectAccess::kEntryBit) != 0) return "refers to an object that is dead";
     if ((header & ~ObjectAccess::kStateMask) == 0) return "refers to an object without a type";
     const std::size_t room = room_of(object);
-    if (size_of(object) > room) return "refers to an object that does not fit its cell";
+    const bool has_hash =
+        (header & ObjectAccess::kHashedBit) != 0 && place_of(object) == Place::kOld;
+    if (size_of(object) + (has_hash ? 8 : 0) > room)
+      return "refers to an object that does not fit its cell";
     return nullptr;
   }
 
@@ -164,6 +222,8 @@ class Verifier {
     }
     const bool old = place == Place::kOld || place == Place::kOldLarge;
     const TypeDescriptor& type = *ObjectAccess::descriptor(object);
+    if (type.kind == TypeDescriptor::Kind::kWeak) weak_.push_back(object);
+    if (type.kind == TypeDescriptor::Kind::kEphemeron) ephemerons_.push_back(object);
     for_each_slot(object, type, [&](Object** slot, std::size_t card) {
       Object* const value = *slot;
       reach(value, name_of(type), slot);
@@ -235,6 +295,8 @@ class Verifier {
   std::unordered_set<const void*> slots_;  ///< remembered; a card is its first slot's address + 1
   std::unordered_set<const void*> seen_;
   std::vector<Object*> pending_;
+  std::vector<Object*> weak_;
+  std::vector<Object*> ephemerons_;  ///< whose keys have not been seen
   std::size_t old_bytes_ = 0;
   bool everything_ = false;
 };

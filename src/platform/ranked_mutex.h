@@ -30,6 +30,8 @@ enum class LockRank : int {
   kAddressSpace = 65,     // the reserved range that all heaps share
   kGlobals = 70,          // global roots
   kOrphans = 75,          // what threads without a mutator have recorded
+  kLives = 76,            // entries and queues of objects with a life of their own
+  kDeliveries = 77,       // what waits in one such queue
   kListeners = 80,        // event listeners
   kDevices = 81,          // the devices of the process
   kDeviceCalls = 82,      // registrations of responders, observers and trace sinks

@@ -12,7 +12,9 @@ inline constexpr std::size_t kMaxSmallBytes = 8192;
 inline constexpr std::uint8_t kNoSizeClass = 255;
 inline constexpr std::size_t kLinearClassLimit = 128;
 inline constexpr std::size_t kLinearClasses = kLinearClassLimit / 8 - 1;  // 16, 24, … 128
-inline constexpr std::size_t kSizeClassCount = kLinearClasses + 6 * 8;    // 144 … 8192
+/// 144 … 8192, and one for the largest objects with an identity hash behind them.
+inline constexpr std::size_t kSizeClassCount = kLinearClasses + 6 * 8 + 1;
+inline constexpr std::uint8_t kOverlongClass = kSizeClassCount - 1;
 
 constexpr std::array<std::uint16_t, kSizeClassCount> make_cell_bytes() {
   std::array<std::uint16_t, kSizeClassCount> table{};
@@ -25,11 +27,12 @@ constexpr std::array<std::uint16_t, kSizeClassCount> make_cell_bytes() {
       table[index++] = static_cast<std::uint16_t>(base + base / 8 * step);
     }
   }
+  table[kOverlongClass] = kMaxSmallBytes + 16;
   return table;
 }
 
 inline constexpr std::array<std::uint16_t, kSizeClassCount> kCellBytes = make_cell_bytes();
-static_assert(kCellBytes[kSizeClassCount - 1] == kMaxSmallBytes);
+static_assert(kCellBytes[kSizeClassCount - 2] == kMaxSmallBytes);
 
 /// The class whose cells hold `bytes` at the given alignment (8 or 16); kNoSizeClass above
 /// kMaxSmallBytes. O(1).
