@@ -10,9 +10,10 @@ execute_process(
 find_package(nanobind CONFIG REQUIRED)
 
 fallow_sources(python_sources python/src)
-# The size of the module is no concern, the speed of an allocation is.
-nanobind_add_module(_native NB_STATIC FREE_THREADED NOMINSIZE NOSTRIP NB_SUPPRESS_WARNINGS
-                     ${python_sources})
+# The size of the module is no concern, the speed of an allocation is. In a domain of its own: what
+# is set there is no matter of other packages that use nanobind.
+nanobind_add_module(_native NB_STATIC NB_DOMAIN fallow FREE_THREADED NOMINSIZE NOSTRIP
+                    NB_SUPPRESS_WARNINGS ${python_sources})
 target_compile_options(_native PRIVATE ${fallow_warnings})
 target_include_directories(_native PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/src")
 target_link_libraries(_native PRIVATE fallow)

@@ -34,6 +34,7 @@ install() {
   "$2" -m venv "${environment}" \
     && "${pip[@]}" install --quiet 'nanobind>=2.4' 'scikit-build-core>=0.10' 'pytest>=7' numpy \
     && "${pip[@]}" install --quiet --no-build-isolation --no-deps --force-reinstall \
+      --config-settings=build-dir="build/python/${environment##*/}" \
       --config-settings=cmake.define.FALLOW_WERROR=ON . && return
   printf '%s\n' "test_python: pip could not install the package for $2." \
     "It needs nanobind, scikit-build-core, pytest and numpy from PyPI or a configured index." >&2

@@ -46,15 +46,19 @@ def false_oom(arguments):
     rows = []
     sys.setswitchinterval(1e-5)
     for threads in (1, 2, 4, 8, 16):
-        for enabled in (True, False):
-            rows.append(false_oom_row(threads, enabled, arguments.allocations))
+        for collection in ("enabled", "disabled", "in another thread"):
+            rows.append(false_oom_row(threads, collection, arguments.allocations))
     return rows, all(row["false_oom"] == 0 and row["other_errors"] == 0 for row in rows)
 
 
-def false_oom_row(threads, enabled, allocations):
+def false_oom_row(threads, collection, allocations):
     device = Device("64M")
     failures, errors = [], []
     each = -(-allocations // threads)
+
+    def collect_all_the_time():
+        while not done.wait(0.0005):
+            gc.collect()
 
     def work():
         for number in range(each):
@@ -67,7 +71,11 @@ def false_oom_row(threads, enabled, allocations):
                 errors.append(repr(error))
 
     before = pressure.collection.statistics()
-    (gc.enable if enabled else gc.disable)()
+    (gc.enable if collection == "enabled" else gc.disable)()
+    done = threading.Event()
+    collector = threading.Thread(target=collect_all_the_time)
+    if collection == "in another thread":
+        collector.start()
     began = time.perf_counter()
     workers = [threading.Thread(target=work) for _ in range(threads)]
     for worker in workers:
@@ -75,13 +83,16 @@ def false_oom_row(threads, enabled, allocations):
     for worker in workers:
         worker.join()
     seconds = time.perf_counter() - began
+    done.set()
+    if collection == "in another thread":
+        collector.join()
     gc.enable()
     after = pressure.collection.statistics()
     for text in (failures + errors)[:3]:
         print(text, file=sys.stderr)
     return {
         "threads": threads,
-        "collection": "enabled" if enabled else "disabled",
+        "collection": collection,
         "allocations": each * threads,
         "false_oom": len(failures),
         "other_errors": len(errors),

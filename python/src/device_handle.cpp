@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "binding_names.h"
 #include "buffer.h"
 #include "collection_watch.h"
+#include "errors.h"
 #include "facts.h"
 #include "fallow/device_trace.h"
 #include "fallow/thread_hooks.h"
@@ -140,8 +142,14 @@ AllocationRequest request_of(nb::handle size, std::size_t alignment, std::string
 
 std::unique_ptr<Buffer> allocate(const DeviceHandle& self, nb::handle size, std::size_t alignment,
                                  std::string_view type, nb::handle domains, double budget) {
-  return std::make_unique<Buffer>(
-      std::make_shared<Storage>(self.shared(), request_of(size, alignment, type, domains, budget)));
+  const AllocationRequest request = request_of(size, alignment, type, domains, budget);
+  std::optional<device::OutOfDeviceMemory> failure;
+  try {
+    return std::make_unique<Buffer>(std::make_shared<Storage>(self.shared(), request));
+  } catch (const device::OutOfDeviceMemory& error) {
+    failure = error;
+  }
+  raise_out_of_memory(*failure);
 }
 
 nb::object try_allocate(const DeviceHandle& self, nb::handle size, std::size_t alignment,

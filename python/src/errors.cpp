@@ -1,12 +1,11 @@
 #include "errors.h"
 
-#include <cerrno>
 #include <exception>
-#include <new>
 #include <string>
 
 #include "facts.h"
 #include "fallow/device_errors.h"
+#include "thread_state.h"
 
 namespace nb = nanobind;
 
@@ -28,8 +27,6 @@ void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const device::OutOfDeviceMemory& error) {
-    // A signal's handler may have raised an exception, which is why the wait ended.
-    if (PyErr_Occurred() != nullptr) return;
     raise("OutOfDeviceMemory", error.what(), facts_of(error.report()));
   } catch (const device::RequestTooLarge& error) {
     nb::dict facts;
@@ -52,6 +49,15 @@ void translate(const std::exception_ptr& thrown, void*) {
 }
 
 }  // namespace
+
+void raise_out_of_memory(const device::OutOfDeviceMemory& error) {
+  // A signal's handler may have raised an exception, which is why the wait ended.
+  if (PyErr_Occurred() == nullptr) {
+    call_unwound_by_nobody(
+        [&error] { raise("OutOfDeviceMemory", error.what(), facts_of(error.report())); });
+  }
+  nb::raise_python_error();
+}
 
 void translate_errors() {
   const nb::module_ errors = nb::module_::import_("fallow.errors");

@@ -39,6 +39,24 @@ def threads_of_python(kind, enabled):
     assert gc.isenabled() == (enabled == "enabled")
 
 
+def collections_of_another_thread():
+    """The same while another thread collects all the time, and is interrupted in the middle."""
+    sys.setswitchinterval(1e-5)
+    device = Device("64M")
+    done = threading.Event()
+
+    def collect():
+        while not done.wait(0.0005):
+            gc.collect()
+
+    collector = threading.Thread(target=collect)
+    collector.start()
+    in_threads(8, churn, device, 60, Finalized)
+    done.set()
+    collector.join()
+    assert device.statistics()["domains"][0]["pressure"]["failed"] == 0
+
+
 def threads_without_python(standing):
     """Native threads under pressure, while the memory is in Python's garbage."""
     device = Device("64M")

@@ -9,6 +9,7 @@ LOCKS = [
     ("threads_of_python", "plain", "disabled"),
     ("threads_of_python", "finalized", "enabled"),
     ("threads_of_python", "finalized", "disabled"),
+    ("collections_of_another_thread",),
     ("threads_without_python", "none"),
     ("threads_without_python", "detached"),
     ("threads_without_python", "attached"),

@@ -39,6 +39,7 @@ struct Arguments {
 
 std::vector<char*> as_argv(std::vector<std::string>& words) {
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   return argv;
