@@ -9,7 +9,15 @@
 
 namespace fallow::profile {
 
-void Stream::acquire() noexcept {
+void Stream::acquire_from_outside() noexcept {
+  wanted.fetch_add(1, std::memory_order_relaxed);
+  wait_and_acquire();
+  wanted.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Stream::give_way() noexcept { sched_yield(); }
+
+void Stream::wait_and_acquire() noexcept {
   constexpr int kSpins = 200;
   for (int spin = 0; !try_acquire(); ++spin) {
     if (spin < kSpins) {
@@ -85,7 +93,7 @@ void StreamTable::reset(bool others_are_gone) noexcept {
   used_.store(0, std::memory_order_relaxed);
   for (std::size_t i = fresh_.load(std::memory_order_relaxed); i-- > 0;) {
     Stream& stream = streams_[i];
-    if (!others_are_gone) stream.acquire();
+    if (!others_are_gone) stream.acquire_from_outside();
     stream.reset(0, 0);
     stream.in_use = false;
     stream.next_free = free_;
@@ -112,6 +120,11 @@ Stream* StreamTable::open(std::uint32_t generation) noexcept {
   stream->release();
   if (stream == &streams_[fresh]) fresh_.store(fresh + 1, std::memory_order_release);
   return stream;
+}
+
+std::uint32_t StreamTable::new_number() noexcept {
+  const std::lock_guard lock(mutex_);
+  return ++last_number_;
 }
 
 void StreamTable::free(Stream* stream) noexcept {

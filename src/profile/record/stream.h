@@ -33,6 +33,8 @@ struct Stream {
   };
 
   std::atomic<std::uint32_t> busy{0};
+  /// Somebody else waits for it: its thread, which may come back at once, lets that one in.
+  std::atomic<std::uint32_t> wanted{0};
   /// Its thread has ended: after the buffer has been taken, the stream is free.
   bool ended = false;
   bool in_use = false;
@@ -50,10 +52,17 @@ struct Stream {
   std::array<CacheSlot, kCacheSlots> cache;
 
   bool try_acquire() noexcept { return busy.exchange(1, std::memory_order_acquire) == 0; }
-  /// Waits: for the thread to finish one event, or the writer to take a buffer.
-  void acquire() noexcept;
+  /// For its own thread: waits while the writer takes the buffer.
+  void acquire() noexcept {
+    if (wanted.load(std::memory_order_relaxed) != 0) give_way();
+    if (!try_acquire()) wait_and_acquire();
+  }
+  /// For others: waits for the thread to finish one event.
+  void acquire_from_outside() noexcept;
   void release() noexcept { busy.store(0, std::memory_order_release); }
 
+  void wait_and_acquire() noexcept;
+  static void give_way() noexcept;
   /// For a new thread.
   void reset(std::uint32_t new_number, std::uint32_t new_generation) noexcept;
 
@@ -89,6 +98,8 @@ class StreamTable {
   /// Null when so many threads have one already.
   Stream* open(std::uint32_t generation) noexcept;
   void free(Stream* stream) noexcept;
+  /// The number of a stream that no Stream stands for.
+  std::uint32_t new_number() noexcept;
 
   /// Those that have ever been used.
   template <class Visit>
