@@ -100,6 +100,7 @@ class Recording {
   void thread_ended(Stream& stream) noexcept;
   std::uint32_t node_of(Stream& stream, const void* caller) noexcept;
   std::uint32_t interned(Stream& stream, const StackTrace& trace) noexcept;
+  void append_copy(Stream& stream, const void* caller, std::int64_t now_ns) noexcept;
   bool append_sample(Stream& stream, const AllocationSample& sample, std::uint32_t node,
                      std::int64_t now_ns) noexcept;
   void note_streamless(const AllocationSample& sample) noexcept;

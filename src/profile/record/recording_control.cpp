@@ -4,6 +4,7 @@
 
 #include "fallow/error.h"
 #include "platform/clock.h"
+#include "platform/fast_unwind.h"
 #include "platform/futex.h"
 #include "platform/thread_id.h"
 #include "profile/record/control_lock.h"
@@ -71,6 +72,9 @@ void Recording::start(const RecorderOptions& options) {
 void Recording::begin(const RecorderOptions& options) {
   options_ = options;
   options_.file = file_name(options.file);
+  if (options.native == NativeStacks::kFast && !platform::load_fast_unwind()) {
+    throw Error("fallow: native stacks by 'fast' need libunwind.so.8 (Debian: libunwind8)");
+  }
   time_.start();
   time_sampler_.start(options.time, options.time_interval_ns, time_, last_generation_ + 1);
   try {

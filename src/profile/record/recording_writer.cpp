@@ -78,11 +78,11 @@ void Recording::take_buffers(bool everything) noexcept {
       pool_.submit(stream.buffer);
       stream.buffer = nullptr;
     }
-    const bool gone = stream.ended && stream.in_use && told;
+    const bool gone = stream.ended && stream.in_use.load() && told;
     if (gone) {
-      samples_before_ += stream.sequence;
-      lost_before_ += stream.lost;
-      measured_before_ns_ += stream.measured_ns;
+      samples_before_ += stream.sequence.get();
+      lost_before_ += stream.lost.get();
+      measured_before_ns_ += stream.measured_ns.get();
       streams_.free(&stream);
     }
     stream.release();
@@ -145,11 +145,10 @@ void Recording::write_events(EventBuffer*& buffers) {
 Recording::Account Recording::account() noexcept {
   Account sum{samples_before_, lost_before_, measured_before_ns_};
   streams_.for_each([&](const Stream& stream) {
-    // Figures for people: a thread may be adding to them at this moment.
-    if (!stream.in_use) return;
-    sum.samples += std::atomic_ref(const_cast<Stream&>(stream).sequence).load();
-    sum.lost += std::atomic_ref(const_cast<Stream&>(stream).lost).load();
-    sum.measured_ns += std::atomic_ref(const_cast<Stream&>(stream).measured_ns).load();
+    if (!stream.in_use.load()) return;
+    sum.samples += stream.sequence.get();
+    sum.lost += stream.lost.get();
+    sum.measured_ns += stream.measured_ns.get();
   });
   return sum;
 }

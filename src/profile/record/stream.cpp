@@ -33,11 +33,11 @@ void Stream::reset(std::uint32_t new_number, std::uint32_t new_generation) noexc
   number = new_number;
   generation = new_generation;
   buffer = nullptr;
-  sequence = 0;
+  sequence.set(0);
   interval_bytes = 0;
   epoch = 0;
-  lost = 0;
-  measured_ns = 0;
+  lost.set(0);
+  measured_ns.set(0);
   losses = {};
   anchor = {};
   cache.fill({0, 0});
@@ -57,7 +57,7 @@ std::uint8_t* Stream::room(BufferPool& pool, std::size_t most, bool* filled_one)
 void Stream::note_loss(LossReason reason, std::size_t bytes, std::size_t interval) noexcept {
   LossSum& sum = losses[static_cast<std::size_t>(reason)];
   ++sum.samples;
-  ++lost;
+  lost.add(1);
   if (interval == 0) return;
   const double size = static_cast<double>(bytes);
   const double chance = -std::expm1(-size / static_cast<double>(interval));
@@ -95,7 +95,7 @@ void StreamTable::reset(bool others_are_gone) noexcept {
     Stream& stream = streams_[i];
     if (!others_are_gone) stream.acquire_from_outside();
     stream.reset(0, 0);
-    stream.in_use = false;
+    stream.in_use.store(false);
     stream.next_free = free_;
     free_ = &stream;
     stream.release();
@@ -115,7 +115,7 @@ Stream* StreamTable::open(std::uint32_t generation) noexcept {
   }
   stream->acquire();
   stream->reset(++last_number_, generation);
-  stream->in_use = true;
+  stream->in_use.store(true);
   used_.fetch_add(1, std::memory_order_relaxed);
   stream->release();
   if (stream == &streams_[fresh]) fresh_.store(fresh + 1, std::memory_order_release);
@@ -129,7 +129,7 @@ std::uint32_t StreamTable::new_number() noexcept {
 
 void StreamTable::free(Stream* stream) noexcept {
   const std::lock_guard lock(mutex_);
-  stream->in_use = false;
+  stream->in_use.store(false);
   used_.fetch_sub(1, std::memory_order_relaxed);
   stream->generation = 0;
   stream->next_free = free_;

@@ -21,6 +21,19 @@ struct LossSum {
 inline constexpr std::size_t kLossReasons = 6;  // LossReason begins at 1
 using LossSums = std::array<LossSum, kLossReasons>;
 
+/// A figure that one thread at a time adds to, and any thread may read: no locked instruction.
+class OwnCounter {
+ public:
+  void add(std::uint64_t amount) noexcept { set(get() + amount); }
+  void set(std::uint64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t get() const noexcept {
+    return value_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
 /// The events of one thread on their way into the file.
 ///
 /// Everything is used under `busy`: by its thread while it records something, and by the writer
@@ -37,15 +50,15 @@ struct Stream {
   std::atomic<std::uint32_t> wanted{0};
   /// Its thread has ended: after the buffer has been taken, the stream is free.
   bool ended = false;
-  bool in_use = false;
+  std::atomic<bool> in_use{false};
   std::uint32_t number = 0;
   std::uint32_t generation = 0;
   EventBuffer* buffer = nullptr;
-  std::uint64_t sequence = 0;  ///< of the last sample
+  OwnCounter sequence;  ///< of the last sample
   std::size_t interval_bytes = 0;
   std::uint32_t epoch = 0;        ///< of interval_bytes
-  std::uint64_t lost = 0;         ///< in all
-  std::uint64_t measured_ns = 0;  ///< inside samples, an estimate
+  OwnCounter lost;         ///< in all
+  OwnCounter measured_ns;  ///< inside samples, an estimate
   LossSums losses{};              ///< not yet in the file
   RootAnchor anchor;
   Stream* next_free = nullptr;
