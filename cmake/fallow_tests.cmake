@@ -67,6 +67,8 @@ endforeach()
 # Whose stacks are looked at.
 target_compile_options(fallow_test_profile PRIVATE -fno-omit-frame-pointer
                                                    -fno-optimize-sibling-calls)
+target_sources(fallow_test_profile
+               PRIVATE "${PROJECT_SOURCE_DIR}/src/profile/malloc/malloc_sampler.cpp")
 # A program of its own, for the preloaded malloc to record.
 add_executable(fallow_test_profile_victim tests/profile_victim/victim.cpp)
 target_compile_options(fallow_test_profile_victim

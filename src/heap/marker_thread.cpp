@@ -2,6 +2,7 @@
 
 #include "heap/heap_core.h"
 #include "platform/futex.h"
+#include "telemetry/collector_time.h"
 
 namespace fallow::detail {
 
@@ -30,6 +31,7 @@ void MarkerThread::child_after_fork() noexcept {
 
 void MarkerThread::run(void* self) {
   auto& marker = *static_cast<MarkerThread*>(self);
+  telemetry::enter_collector();  // for good
   while (marker.state_.load() != kEnding) {
     marker.mark_until_asleep();
     platform::futex_wait(marker.state_, kAsleep, 0);

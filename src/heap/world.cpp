@@ -5,6 +5,7 @@
 #include "platform/clock.h"
 #include "platform/futex.h"
 #include "platform/thread_id.h"
+#include "telemetry/collector_time.h"
 
 namespace fallow::detail {
 
@@ -101,10 +102,12 @@ bool World::stop(std::uint32_t since, std::uint64_t* waited_ns) noexcept {
     wait_until_quiet(lock, started);
     *waited_ns = platform::monotonic_ns() - started;
   }
+  telemetry::enter_collector();
   return true;
 }
 
 void World::resume() noexcept {
+  telemetry::leave_collector();
   const Lock lock(mutex_);
   stop_requested_.store(false, std::memory_order_seq_cst);
   resumes_.fetch_add(1);

@@ -23,7 +23,7 @@ void ForkPolicy::release_control() { ControlLock::release(); }
 void ForkPolicy::prepare_inner() {
   Recording& recording = Recording::instance();
   ++thread_context.inside;  // the locks are held: what fork allocates is not sampled
-  recording.writer_mutex_.lock();
+  recording.lock_writer();
   recording.streams_.mutex().lock();
   FunctionRegistry::instance().mutex().lock();
   recording.definitions_.mutex().lock();
@@ -36,7 +36,7 @@ void ForkPolicy::release_inner() {
   recording.definitions_.mutex().unlock();
   FunctionRegistry::instance().mutex().unlock();
   recording.streams_.mutex().unlock();
-  recording.writer_mutex_.unlock();
+  recording.unlock_writer();
   --thread_context.inside;
 }
 
@@ -46,7 +46,9 @@ void ForkPolicy::child_inner() {
   recording.generation_.store(0);
   recording.interval_.store(0, std::memory_order_relaxed);
   recording.writer_.forget();
+  recording.writer_mutex_wanted_.store(0);  // of threads that are not there
   recording.file_.abandon();
+  recording.time_sampler_.forget();
   thread_context.stream = nullptr;
   release_inner();
   if (!recording.was_recording_) return;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "platform/fast_unwind.h"
 #include "platform/futex.h"
 #include "platform/stack_bounds.h"
 #include "platform/thread_exit.h"
@@ -22,6 +23,8 @@ constexpr std::uint64_t kTimedShare = 64;
 constexpr std::int64_t kLongestTimedNs = 20'000;
 /// Fates a record: keeps its body far below a buffer.
 constexpr std::size_t kBatch = 512;
+/// Of a stack.
+constexpr std::size_t kMostCopied = std::size_t{16} << 10;
 constexpr std::size_t kFateBytes = 5 + 6 + 5;
 
 platform::ThreadExit thread_exit;
@@ -96,6 +99,8 @@ Stream* Recording::open_stream(ThreadContext& context, std::uint32_t generation)
     context.stream = nullptr;
     return nullptr;
   }
+  void* warm_up = nullptr;  // an unwinder's first use allocates
+  if (native_ == NativeStacks::kFast) platform::fast_unwind(&warm_up, 1);
   const platform::ThreadName name = platform::current_thread_name();
   const std::lock_guard lock(definitions_.mutex());
   definitions_.add_thread(stream->number, platform::current_thread_id(), name.text, time_.now());
@@ -144,6 +149,8 @@ std::uint32_t Recording::node_of(Stream& stream, const void* caller) noexcept {
     const bool on_stack = frame >= context.stack_low && frame < context.stack_high;
     const ReadableStack stack{frame, on_stack ? context.stack_high : frame + 2 * sizeof(void*)};
     walk_frames(frame, stack, embedded, on_stack ? &stream.anchor : nullptr, trace);
+  } else if (native_ == NativeStacks::kFast) {
+    walk_fast(reinterpret_cast<std::uintptr_t>(caller), embedded, trace);
   } else {
     walk_embedded(embedded, trace);
   }
@@ -161,9 +168,9 @@ bool Recording::append_sample(Stream& stream, const AllocationSample& sample, st
   std::uint8_t* const at = stream.room(pool_, 6 * kMaxVarintBytes, &filled);
   if (filled || at == nullptr) wake_writer();
   if (at == nullptr) return false;
-  ++stream.sequence;
+  stream.sequence.add(1);
   stream.append(at, EventTag::kSample, now_ns, [&](std::uint8_t* body) {
-    body = put_varint(body, stream.sequence);
+    body = put_varint(body, stream.sequence.get());
     body = put_varint(body, node);
     body = put_varint(body, sample.bytes);
     body = put_varint(body, stream.epoch);
@@ -172,6 +179,24 @@ bool Recording::append_sample(Stream& stream, const AllocationSample& sample, st
     return body;
   });
   return true;
+}
+
+void Recording::append_copy(Stream& stream, const void* caller, std::int64_t now_ns) noexcept {
+  const ThreadContext& context = thread_context;
+  const auto frame = reinterpret_cast<std::uintptr_t>(caller);
+  if (frame < context.stack_low || frame >= context.stack_high) return;
+  const std::uintptr_t start = frame + 2 * sizeof(void*);  // as it is after the return
+  const std::size_t bytes = std::min<std::size_t>(context.stack_high - start, kMostCopied);
+  bool filled = false;
+  std::uint8_t* const at = stream.room(pool_, 4 * kMaxVarintBytes + bytes, &filled);
+  if (filled || at == nullptr) wake_writer();
+  if (at == nullptr) return;
+  stream.append(at, EventTag::kStack, now_ns, [&](std::uint8_t* body) {
+    const ReturnPoint point = return_point(frame);
+    body = put_varint(put_varint(body, stream.sequence.get()), start);
+    body = put_varint(put_varint(body, point.frame), point.instruction);
+    return copy_stack(body, start, bytes);
+  });
 }
 
 SampleId Recording::take(const AllocationSample& sample, const void* caller) noexcept {
@@ -188,11 +213,12 @@ SampleId Recording::take(const AllocationSample& sample, const void* caller) noe
     stream->note_loss(LossReason::kNoBuffer, sample.bytes, sample.interval_bytes);
     return 0;
   }
-  if (stream->sequence % kTimedShare == 1) {
-    stream->measured_ns +=
-        kTimedShare * static_cast<std::uint64_t>(std::min(time_.now() - now, kLongestTimedNs));
+  if (native_ == NativeStacks::kCopy) append_copy(*stream, caller, now);
+  if (stream->sequence.get() % kTimedShare == 1) {
+    const std::int64_t took = std::clamp<std::int64_t>(time_.now() - now, 0, kLongestTimedNs);
+    stream->measured_ns.add(kTimedShare * static_cast<std::uint64_t>(took));
   }
-  return make_sample_id(stream->number, stream->sequence);
+  return make_sample_id(stream->number, stream->sequence.get());
 }
 
 void Recording::note_streamless(const AllocationSample& sample) noexcept {
@@ -217,7 +243,8 @@ void Recording::note(EventTag tag, std::size_t most, Write&& write) noexcept {
   if (filled || at == nullptr) wake_writer();
   if (at == nullptr) return;
   stream->append(at, tag, begin, write);
-  stream->measured_ns += static_cast<std::uint64_t>(std::max<std::int64_t>(time_.now() - begin, 0));
+  stream->measured_ns.add(
+      static_cast<std::uint64_t>(std::max<std::int64_t>(time_.now() - begin, 0)));
 }
 
 void Recording::minor(std::uint64_t heap, std::uint64_t gc,

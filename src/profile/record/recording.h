@@ -8,6 +8,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fallow/profile.h"
@@ -21,6 +22,7 @@
 #include "profile/record/perf_map.h"
 #include "profile/record/stream.h"
 #include "profile/record/thread_context.h"
+#include "profile/record/time_sampler.h"
 #include "profile/record/time_source.h"
 
 namespace fallow::profile {
@@ -98,12 +100,29 @@ class Recording {
   void thread_ended(Stream& stream) noexcept;
   std::uint32_t node_of(Stream& stream, const void* caller) noexcept;
   std::uint32_t interned(Stream& stream, const StackTrace& trace) noexcept;
+  void append_copy(Stream& stream, const void* caller, std::int64_t now_ns) noexcept;
   bool append_sample(Stream& stream, const AllocationSample& sample, std::uint32_t node,
                      std::int64_t now_ns) noexcept;
   void note_streamless(const AllocationSample& sample) noexcept;
   template <class Write>
   void note(EventTag tag, std::size_t most, Write&& write) noexcept;
   void wake_writer() noexcept;
+
+  // For all but the writer, which would otherwise come back for the lock before others wake up.
+  void lock_writer() noexcept;
+  void unlock_writer() noexcept { writer_mutex_.unlock(); }
+  class WriterLock {
+   public:
+    explicit WriterLock(Recording& recording) noexcept : recording_(recording) {
+      recording_.lock_writer();
+    }
+    ~WriterLock() { recording_.unlock_writer(); }
+    WriterLock(const WriterLock&) = delete;
+    WriterLock& operator=(const WriterLock&) = delete;
+
+   private:
+    Recording& recording_;
+  };
 
   // Beginning and end: recording_control.cpp.
   void prepare_process();
@@ -123,6 +142,9 @@ class Recording {
   void tick(std::span<const HeapLevel> levels) noexcept;
   void end_by_itself(EndReason reason, const std::string& text) noexcept;
   LossSum take_streamless() noexcept;
+  void take_time_samples();  // recording_time.cpp
+  void write_time_samples();
+  std::uint32_t time_stream_of(std::uint64_t thread_id);
   [[nodiscard]] Account account() noexcept;
   [[nodiscard]] std::size_t memory_bytes() noexcept;
 
@@ -139,6 +161,7 @@ class Recording {
 
   platform::RankedMutex control_{platform::LockRank::kProfileControl, "profile control"};
   platform::RankedMutex writer_mutex_{platform::LockRank::kProfileWriter, "profile writer"};
+  std::atomic<std::uint32_t> writer_mutex_wanted_{0};
   ChunkFile file_;
   IntervalControl interval_control_;
   platform::JoinedThread writer_;
@@ -152,6 +175,13 @@ class Recording {
   std::uint64_t loader_generation_ = 0;
   NewModules new_modules_;
   PerfMap perf_map_;
+  TimeSampler time_sampler_;
+  struct TimeEvents {
+    std::vector<std::uint8_t> payload;
+    std::int64_t last_ns = 0;
+  };
+  std::unordered_map<std::uint32_t, TimeEvents> time_events_;      // by stream, not yet in the file
+  std::unordered_map<std::uint64_t, std::uint32_t> time_streams_;  // of threads without a stream
   std::uint64_t code_seen_ = 0;
   std::uint64_t last_tick_ns_ = 0;
   std::uint64_t cpu_at_start_ns_ = 0;

@@ -4,6 +4,7 @@
 
 #include "fallow/error.h"
 #include "platform/clock.h"
+#include "platform/fast_unwind.h"
 #include "platform/futex.h"
 #include "platform/thread_id.h"
 #include "profile/record/control_lock.h"
@@ -33,6 +34,12 @@ void stop_at_exit() {
 
 }  // namespace
 
+void Recording::lock_writer() noexcept {
+  writer_mutex_wanted_.fetch_add(1);
+  writer_mutex_.lock();
+  writer_mutex_wanted_.fetch_sub(1);
+}
+
 void Recording::prepare_process() {
   if (is_prepared_) return;
   if (!pool_.allocate() || !streams_.allocate() || !definitions_.allocate()) {
@@ -49,14 +56,14 @@ void Recording::start(const RecorderOptions& options) {
   writer_.join();  // of a recording that has ended by itself
   prepare_process();
   {
-    const std::lock_guard lock(writer_mutex_);
+    const WriterLock lock(*this);
     begin(options);
   }
   leave_.store(false);
   if (!writer_.start("fallow-profile", run_writer, this)) {
     generation_.store(0);
     interval_.store(0, std::memory_order_relaxed);
-    const std::lock_guard lock(writer_mutex_);
+    const WriterLock lock(*this);
     finish(EndReason::kStopped, "the system refuses a thread");
     throw Error("fallow: the system refuses a thread for the recording");
   }
@@ -65,7 +72,19 @@ void Recording::start(const RecorderOptions& options) {
 void Recording::begin(const RecorderOptions& options) {
   options_ = options;
   options_.file = file_name(options.file);
-  file_.create(options_.file, options.overwrite, options.max_file_bytes);
+  if (options.native == NativeStacks::kFast && !platform::load_fast_unwind()) {
+    throw Error("fallow: native stacks by 'fast' need libunwind.so.8 (Debian: libunwind8)");
+  }
+  time_.start();
+  time_sampler_.start(options.time, options.time_interval_ns, time_, last_generation_ + 1);
+  try {
+    file_.create(options_.file, options.overwrite, options.max_file_bytes);
+  } catch (...) {
+    time_sampler_.stop();
+    throw;
+  }
+  time_events_.clear();
+  time_streams_.clear();
   status_ = {};
   status_.file = options_.file;
   streams_.reset(false);
@@ -76,7 +95,6 @@ void Recording::begin(const RecorderOptions& options) {
     streamless_ = {};
   }
   native_ = options.native;
-  time_.start();
   interval_control_.start(options.interval_bytes, options.budget, options.max_file_bytes);
   loader_generation_ = 0;
   new_modules_.clear();
@@ -94,6 +112,7 @@ void Recording::begin(const RecorderOptions& options) {
   if (file_.problem() != ChunkFile::Problem::kNone) {
     const std::string text = file_.problem_text();
     file_.close();
+    time_sampler_.stop();
     throw FileError("fallow: " + text, options_.file, FileError::Reason::kOther);
   }
   interval_.store(interval_control_.interval_bytes(), std::memory_order_relaxed);
@@ -106,12 +125,13 @@ void Recording::stop(EndReason reason) noexcept {
   wake_.fetch_add(1);
   platform::futex_wake_all(wake_);
   writer_.join();
-  const std::lock_guard lock(writer_mutex_);
+  const WriterLock lock(*this);
   if (!is_recording()) return;
   // From here on nobody appends: whoever has a stream acquired finishes, and take_buffers waits.
   generation_.store(0);
   interval_.store(0, std::memory_order_relaxed);
   is_ending_ = true;
+  time_sampler_.stop();
   drain(true);
   is_ending_ = false;
   if (!file_.is_open()) return;  // the last of it did not fit
@@ -121,7 +141,7 @@ void Recording::stop(EndReason reason) noexcept {
 
 void Recording::flush() noexcept {
   const InsideProfile inside;
-  const std::lock_guard lock(writer_mutex_);
+  const WriterLock lock(*this);
   if (!is_recording()) return;
   is_flushing_ = true;
   drain(true);
@@ -135,6 +155,8 @@ void Recording::fill_figures(RecorderStatus& status) noexcept {
   status.sampling_cpu_ns = sum.measured_ns;
   status.writing_cpu_ns = writing_cpu_ns_.load();
   status.process_cpu_ns = platform::process_cpu_ns() - cpu_at_start_ns_;
+  status.time_samples = time_sampler_.samples();
+  status.lost_time_samples = time_sampler_.lost();
   status.elapsed_ns = platform::monotonic_ns() - time_.start_monotonic_ns();
   status.file_bytes = file_.size();
   status.memory_bytes = memory_bytes();
@@ -145,7 +167,7 @@ void Recording::fill_figures(RecorderStatus& status) noexcept {
 
 RecorderStatus Recording::status() noexcept {
   const InsideProfile inside;
-  const std::lock_guard lock(writer_mutex_);
+  const WriterLock lock(*this);
   RecorderStatus status = status_;
   if (is_recording()) {
     status.state = RecorderStatus::State::kRecording;

@@ -1,4 +1,6 @@
 // The part of Recording that writes.
+#include <sched.h>
+
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -17,6 +19,8 @@ namespace fallow::profile {
 
 namespace {
 constexpr std::uint64_t kTickNs = 1'000'000'000;
+/// The slots of time samples are emptied so often.
+constexpr std::uint64_t kTimeSlotsNs = 20'000'000;
 }  // namespace
 
 void Recording::run_writer(void* recording) {
@@ -35,6 +39,7 @@ void Recording::write_until_told() noexcept {
     std::vector<HeapLevel> levels;
     if (tick_due && ask_levels_) levels = ask_levels_();
     if (due) flushed_ns = now;
+    while (writer_mutex_wanted_.load() != 0) sched_yield();
     {
       const std::lock_guard lock(writer_mutex_);
       if (!is_recording()) return;
@@ -53,7 +58,9 @@ void Recording::wait_for_work(std::uint64_t flushed_ns) noexcept {
   // Whatever came before this is seen here, and what comes after it wakes.
   const std::uint64_t passed = platform::monotonic_ns() - flushed_ns;
   if (!pool_.has_submitted() && !leave_.load() && passed < options_.flush_interval_ns) {
-    platform::futex_wait(wake_, seen, options_.flush_interval_ns - passed);
+    std::uint64_t wait_ns = options_.flush_interval_ns - passed;
+    if (time_sampler_.is_on()) wait_ns = std::min(wait_ns, kTimeSlotsNs);
+    platform::futex_wait(wake_, seen, wait_ns);
   }
   writer_waits_.store(false);
 }
@@ -62,7 +69,7 @@ void Recording::take_buffers(bool everything) noexcept {
   const std::int64_t now = time_.now();
   streams_.for_each([&](Stream& stream) {
     if (everything) {
-      stream.acquire();
+      stream.acquire_from_outside();
     } else if (!stream.try_acquire()) {
       return;  // next time
     }
@@ -71,11 +78,11 @@ void Recording::take_buffers(bool everything) noexcept {
       pool_.submit(stream.buffer);
       stream.buffer = nullptr;
     }
-    const bool gone = stream.ended && stream.in_use && told;
+    const bool gone = stream.ended && stream.in_use.load() && told;
     if (gone) {
-      samples_before_ += stream.sequence;
-      lost_before_ += stream.lost;
-      measured_before_ns_ += stream.measured_ns;
+      samples_before_ += stream.sequence.get();
+      lost_before_ += stream.lost.get();
+      measured_before_ns_ += stream.measured_ns.get();
       streams_.free(&stream);
     }
     stream.release();
@@ -88,9 +95,11 @@ void Recording::drain(bool everything) noexcept {
     time_.calibrate();
     if (everything || pool_.is_short() || streams_.is_crowded())
       take_buffers(is_ending_ || is_flushing_);
+    take_time_samples();
     buffers = pool_.collect();
     write_definitions();
     write_events(buffers);
+    if (everything) write_time_samples();
     file_.flush();
   } catch (const std::exception& error) {
     while (buffers != nullptr) {
@@ -136,11 +145,10 @@ void Recording::write_events(EventBuffer*& buffers) {
 Recording::Account Recording::account() noexcept {
   Account sum{samples_before_, lost_before_, measured_before_ns_};
   streams_.for_each([&](const Stream& stream) {
-    // Figures for people: a thread may be adding to them at this moment.
-    if (!stream.in_use) return;
-    sum.samples += std::atomic_ref(const_cast<Stream&>(stream).sequence).load();
-    sum.lost += std::atomic_ref(const_cast<Stream&>(stream).lost).load();
-    sum.measured_ns += std::atomic_ref(const_cast<Stream&>(stream).measured_ns).load();
+    if (!stream.in_use.load()) return;
+    sum.samples += stream.sequence.get();
+    sum.lost += stream.lost.get();
+    sum.measured_ns += stream.measured_ns.get();
   });
   return sum;
 }
@@ -222,6 +230,7 @@ void Recording::tick(std::span<const HeapLevel> levels) noexcept {
 void Recording::end_by_itself(EndReason reason, const std::string& text) noexcept {
   generation_.store(0);
   interval_.store(0, std::memory_order_relaxed);
+  time_sampler_.stop();
   finish(reason, text);
 }
 

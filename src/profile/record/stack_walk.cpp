@@ -1,9 +1,16 @@
 #include "profile/record/stack_walk.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "platform/fast_unwind.h"
+
 namespace fallow::profile {
 
 namespace {
 
+constexpr std::size_t kMostFast = 512;
 constexpr std::size_t kWord = sizeof(std::uintptr_t);
 /// After so many frames the walk tries to go on where the last one ended.
 constexpr std::size_t kWalked = 1024;
@@ -49,8 +56,38 @@ bool leads_to_the_end(std::uintptr_t frame, ReadableStack stack, std::uintptr_t*
 
 }  // namespace
 
+ReturnPoint return_point(std::uintptr_t frame) noexcept {
+  const Link link = read_link(frame);
+  return {link.next, link.return_address};
+}
+
+[[gnu::no_sanitize("address", "thread")]] std::uint8_t* copy_stack(std::uint8_t* at,
+                                                                   std::uintptr_t start,
+                                                                   std::size_t bytes) noexcept {
+  const auto* const words = reinterpret_cast<const volatile std::uintptr_t*>(start);
+  for (std::size_t i = 0; i < bytes / kWord; ++i) {
+    const std::uintptr_t word = words[i];
+    std::memcpy(at, &word, kWord);
+    at += kWord;
+  }
+  return at;
+}
+
 void walk_embedded(const Frame* embedded, StackTrace& trace) noexcept {
   for (; embedded != nullptr; embedded = embedded->previous()) trace.add(embedded_entry(*embedded));
+}
+
+void walk_fast(std::uintptr_t frame, const Frame* embedded, StackTrace& trace) noexcept {
+  std::array<void*, kMostFast> addresses;
+  const std::size_t count = platform::fast_unwind(addresses.data(), addresses.size());
+  const auto end = addresses.begin() + static_cast<std::ptrdiff_t>(count);
+  auto* const caller = reinterpret_cast<void*>(read_link(frame).return_address);
+  auto first = std::find(addresses.begin(), end, caller);
+  if (first == end) first = addresses.begin();
+  walk_embedded(embedded, trace);
+  for (; first != end; ++first) {
+    trace.add(StackEntry::of(NodeKind::kNative, reinterpret_cast<std::uintptr_t>(*first) - 1));
+  }
 }
 
 void walk_frames(std::uintptr_t frame, ReadableStack stack, const Frame* embedded,

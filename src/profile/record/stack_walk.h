@@ -25,6 +25,20 @@ struct RootAnchor {
 void walk_frames(std::uintptr_t frame, ReadableStack stack, const Frame* embedded,
                  RootAnchor* anchor, StackTrace& trace) noexcept;
 
+/// By libunwind (platform/fast_unwind.h), from the caller of the function with this frame address.
+/// Embedded frames come first: nothing tells where they lie. Not signal-safe.
+void walk_fast(std::uintptr_t frame, const Frame* embedded, StackTrace& trace) noexcept;
+
+/// Where a function returns to, and its caller's frame address.
+struct ReturnPoint {
+  std::uintptr_t frame;
+  std::uintptr_t instruction;
+};
+ReturnPoint return_point(std::uintptr_t frame) noexcept;
+
+/// Copies words of the stack as they are; returns the end. `bytes` is a multiple of 8.
+std::uint8_t* copy_stack(std::uint8_t* at, std::uintptr_t start, std::size_t bytes) noexcept;
+
 /// Only the embedder's frames.
 void walk_embedded(const Frame* embedded, StackTrace& trace) noexcept;
 

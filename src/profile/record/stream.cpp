@@ -9,7 +9,15 @@
 
 namespace fallow::profile {
 
-void Stream::acquire() noexcept {
+void Stream::acquire_from_outside() noexcept {
+  wanted.fetch_add(1, std::memory_order_relaxed);
+  wait_and_acquire();
+  wanted.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Stream::give_way() noexcept { sched_yield(); }
+
+void Stream::wait_and_acquire() noexcept {
   constexpr int kSpins = 200;
   for (int spin = 0; !try_acquire(); ++spin) {
     if (spin < kSpins) {
@@ -25,11 +33,11 @@ void Stream::reset(std::uint32_t new_number, std::uint32_t new_generation) noexc
   number = new_number;
   generation = new_generation;
   buffer = nullptr;
-  sequence = 0;
+  sequence.set(0);
   interval_bytes = 0;
   epoch = 0;
-  lost = 0;
-  measured_ns = 0;
+  lost.set(0);
+  measured_ns.set(0);
   losses = {};
   anchor = {};
   cache.fill({0, 0});
@@ -49,7 +57,7 @@ std::uint8_t* Stream::room(BufferPool& pool, std::size_t most, bool* filled_one)
 void Stream::note_loss(LossReason reason, std::size_t bytes, std::size_t interval) noexcept {
   LossSum& sum = losses[static_cast<std::size_t>(reason)];
   ++sum.samples;
-  ++lost;
+  lost.add(1);
   if (interval == 0) return;
   const double size = static_cast<double>(bytes);
   const double chance = -std::expm1(-size / static_cast<double>(interval));
@@ -85,9 +93,9 @@ void StreamTable::reset(bool others_are_gone) noexcept {
   used_.store(0, std::memory_order_relaxed);
   for (std::size_t i = fresh_.load(std::memory_order_relaxed); i-- > 0;) {
     Stream& stream = streams_[i];
-    if (!others_are_gone) stream.acquire();
+    if (!others_are_gone) stream.acquire_from_outside();
     stream.reset(0, 0);
-    stream.in_use = false;
+    stream.in_use.store(false);
     stream.next_free = free_;
     free_ = &stream;
     stream.release();
@@ -107,16 +115,21 @@ Stream* StreamTable::open(std::uint32_t generation) noexcept {
   }
   stream->acquire();
   stream->reset(++last_number_, generation);
-  stream->in_use = true;
+  stream->in_use.store(true);
   used_.fetch_add(1, std::memory_order_relaxed);
   stream->release();
   if (stream == &streams_[fresh]) fresh_.store(fresh + 1, std::memory_order_release);
   return stream;
 }
 
+std::uint32_t StreamTable::new_number() noexcept {
+  const std::lock_guard lock(mutex_);
+  return ++last_number_;
+}
+
 void StreamTable::free(Stream* stream) noexcept {
   const std::lock_guard lock(mutex_);
-  stream->in_use = false;
+  stream->in_use.store(false);
   used_.fetch_sub(1, std::memory_order_relaxed);
   stream->generation = 0;
   stream->next_free = free_;

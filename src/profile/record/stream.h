@@ -21,6 +21,19 @@ struct LossSum {
 inline constexpr std::size_t kLossReasons = 6;  // LossReason begins at 1
 using LossSums = std::array<LossSum, kLossReasons>;
 
+/// A figure that one thread at a time adds to, and any thread may read: no locked instruction.
+class OwnCounter {
+ public:
+  void add(std::uint64_t amount) noexcept { set(get() + amount); }
+  void set(std::uint64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t get() const noexcept {
+    return value_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
 /// The events of one thread on their way into the file.
 ///
 /// Everything is used under `busy`: by its thread while it records something, and by the writer
@@ -33,27 +46,36 @@ struct Stream {
   };
 
   std::atomic<std::uint32_t> busy{0};
+  /// Somebody else waits for it: its thread, which may come back at once, lets that one in.
+  std::atomic<std::uint32_t> wanted{0};
   /// Its thread has ended: after the buffer has been taken, the stream is free.
   bool ended = false;
-  bool in_use = false;
+  std::atomic<bool> in_use{false};
   std::uint32_t number = 0;
   std::uint32_t generation = 0;
   EventBuffer* buffer = nullptr;
-  std::uint64_t sequence = 0;  ///< of the last sample
+  OwnCounter sequence;  ///< of the last sample
   std::size_t interval_bytes = 0;
   std::uint32_t epoch = 0;        ///< of interval_bytes
-  std::uint64_t lost = 0;         ///< in all
-  std::uint64_t measured_ns = 0;  ///< inside samples, an estimate
+  OwnCounter lost;         ///< in all
+  OwnCounter measured_ns;  ///< inside samples, an estimate
   LossSums losses{};              ///< not yet in the file
   RootAnchor anchor;
   Stream* next_free = nullptr;
   std::array<CacheSlot, kCacheSlots> cache;
 
   bool try_acquire() noexcept { return busy.exchange(1, std::memory_order_acquire) == 0; }
-  /// Waits: for the thread to finish one event, or the writer to take a buffer.
-  void acquire() noexcept;
+  /// For its own thread: waits while the writer takes the buffer.
+  void acquire() noexcept {
+    if (wanted.load(std::memory_order_relaxed) != 0) give_way();
+    if (!try_acquire()) wait_and_acquire();
+  }
+  /// For others: waits for the thread to finish one event.
+  void acquire_from_outside() noexcept;
   void release() noexcept { busy.store(0, std::memory_order_release); }
 
+  void wait_and_acquire() noexcept;
+  static void give_way() noexcept;
   /// For a new thread.
   void reset(std::uint32_t new_number, std::uint32_t new_generation) noexcept;
 
@@ -89,6 +111,8 @@ class StreamTable {
   /// Null when so many threads have one already.
   Stream* open(std::uint32_t generation) noexcept;
   void free(Stream* stream) noexcept;
+  /// The number of a stream that no Stream stands for.
+  std::uint32_t new_number() noexcept;
 
   /// Those that have ever been used.
   template <class Visit>

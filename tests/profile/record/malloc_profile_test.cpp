@@ -126,7 +126,9 @@ TEST_F(MallocProfileProgram, KilledAtAnyMomentLeavesASoundFile) {
     const profile::Recording recording = profile::read_recording_file(path());
     samples += recording.samples.size();
     // A kill may cut the chunk that is being written, and nothing before it.
-    if (recording.damage) EXPECT_GE(recording.file_bytes, recording.damage->offset);
+    if (recording.damage) {
+      EXPECT_GE(recording.file_bytes, recording.damage->offset);
+    }
   }
   EXPECT_GT(samples, 0U);
 }

@@ -55,7 +55,9 @@ TEST_F(RecordingLife, KilledAtAnyMomentLeavesSoundChunks) {
     const profile::Recording recording = profile::read_recording_file(path());
     with_samples += recording.samples.empty() ? 0 : 1;
     // All that may be wrong is the end of the last write.
-    if (recording.damage) ASSERT_EQ(recording.damage->offset, recording.file_bytes);
+    if (recording.damage) {
+      ASSERT_EQ(recording.damage->offset, recording.file_bytes);
+    }
     std::uint64_t sequence = 0;
     for (const profile::Sample& sample : recording.samples) {
       ASSERT_EQ(sample.sequence, ++sequence);
@@ -159,7 +161,7 @@ TEST_F(RecordingLife, AChildDoesNotTouchTheParentsFile) {
 
 TEST_F(RecordingLife, ThreadsThatForkWhileOthersAreSampled) {
   if (kSanitized) GTEST_SKIP() << "a child of many threads may not use the sanitizer's allocator";
-  RecorderOptions given = options(64);
+  RecorderOptions given = options(4096);
   given.follow_fork = true;
   Recorder recorder(given);
   recorder.start();
@@ -167,11 +169,11 @@ TEST_F(RecordingLife, ThreadsThatForkWhileOthersAreSampled) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&, i] {
-      SampledAllocator allocator(recorder, 64, static_cast<std::uint64_t>(i + 1));
+      SampledAllocator allocator(recorder, 4096, static_cast<std::uint64_t>(i + 1));
       while (!leave.load()) allocate_some(allocator, 100);
     });
   }
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 8; ++i) {
     EXPECT_EQ(in_child([&] {
                 SampledAllocator allocator(recorder, 64);
                 allocate_some(allocator, 1000);
@@ -215,21 +217,21 @@ TEST_F(RecordingLife, ThreadsComeAndGo) {
 }
 
 TEST_F(RecordingLife, ThreadsStartAndStopItWhileOthersAreSampled) {
-  RecorderOptions given = options(64);
+  RecorderOptions given = options(1024);
   given.overwrite = true;
   Recorder recorder(given);
   std::atomic<bool> leave{false};
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&, i] {
-      SampledAllocator allocator(recorder, 64, static_cast<std::uint64_t>(i + 1));
+      SampledAllocator allocator(recorder, 1024, static_cast<std::uint64_t>(i + 1));
       while (!leave.load()) {
         const SampleId id = allocator.allocate(100);
         if (id != 0) recorder.on_freed(id);
       }
     });
   }
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < 10; ++round) {
     recorder.start();
     recorder.flush();
     recorder.stop();

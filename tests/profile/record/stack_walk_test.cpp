@@ -131,6 +131,48 @@ TEST_F(StackWalk, DeepRecursionKeepsBothEnds) {
   EXPECT_EQ(roots, std::vector<std::uint64_t>(4, roots[0]));
 }
 
+TEST_F(StackWalk, ByLibunwindFindsTheSameCallers) {
+  std::vector<std::vector<std::uint64_t>> stacks;
+  for (const auto method : {profile::NativeStacks::kFramePointers, profile::NativeStacks::kFast}) {
+    profile::RecorderOptions given = options(1);
+    given.overwrite = true;
+    given.native = method;
+    Recorder recorder(given);
+    try {
+      recorder.start();
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    SampledAllocator allocator(recorder, 1);
+    recurse(allocator, 1);
+    recorder.stop();
+    const profile::Recording recording = read_sound(path());
+    std::vector<std::uint64_t> addresses;
+    for (const auto& node : stack_of(recording, recording.samples.at(0).node)) {
+      addresses.push_back(node.value);
+    }
+    stacks.push_back(addresses);
+  }
+  // The call in this function is made in two rounds of one loop: the same addresses.
+  ASSERT_GE(stacks[0].size(), 3U);
+  ASSERT_GE(stacks[1].size(), 3U);
+  EXPECT_TRUE(std::equal(stacks[0].begin(), stacks[0].begin() + 3, stacks[1].begin()));
+}
+
+TEST_F(StackWalk, CopiedStacksAreInTheFile) {
+  profile::RecorderOptions given = options(1);
+  given.native = profile::NativeStacks::kCopy;
+  Recorder recorder(given);
+  recorder.start();
+  SampledAllocator allocator(recorder, 1);
+  for (int i = 0; i < 10; ++i) allocator.allocate(8);
+  recorder.stop();
+  const profile::Recording recording = read_sound(path());
+  EXPECT_EQ(recording.samples.size(), 10U);
+  EXPECT_EQ(recording.raw_stacks, 10U);
+  EXPECT_GT(std::filesystem::file_size(path()), 1000U);
+}
+
 TEST_F(StackWalk, ReadsNothingOutsideTheStack) {
   // A stack of our own making, with whatever may lie there.
   alignas(16) std::uintptr_t words[64];
