@@ -175,13 +175,13 @@ Metrics identity_hashes(std::uint64_t count) {
 
 std::vector<Row> lives_rows(const Options& options) {
   const std::uint64_t n = options.n == 0 ? kDefaultObjects : options.n;
-  return {{"finalizers/young", [n] { return young_finalizers(10 * n); }},
-          {"finalizers/endless", [n] { return endless_finalizers(10 * n); }},
-          {"weak/garbage", [n] { return weak_to_garbage(n); }},
-          {"ephemerons/chain", [n] { return ephemeron_chain(n / 10); }},
-          {"ephemerons/tenth", [n] { return ephemeron_chain(n / 100); }},
-          {"ledger/handles", [n] { return ledger_handles(n); }},
-          {"hash", [n] { return identity_hashes(n); }}};
+  return {{"finalizers/young", [n] { return young_finalizers(10 * n); }, nullptr},
+          {"finalizers/endless", [n] { return endless_finalizers(10 * n); }, nullptr},
+          {"weak/garbage", [n] { return weak_to_garbage(n); }, nullptr},
+          {"ephemerons/chain", [n] { return ephemeron_chain(n / 10); }, nullptr},
+          {"ephemerons/tenth", [n] { return ephemeron_chain(n / 100); }, nullptr},
+          {"ledger/handles", [n] { return ledger_handles(n); }, nullptr},
+          {"hash", [n] { return identity_hashes(n); }, nullptr}};
 }
 
 }  // namespace fallow::bench

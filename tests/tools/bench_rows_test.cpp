@@ -78,6 +78,8 @@ TEST(BenchRows, AreThoseThatAreDocumented) {
   expect_names("ring", {"fallow", "malloc"});
   expect_names("rss", {"blocks/262144", "blocks/65536", "blocks/4096", "blocks/512",
                        "nodes/1-in-10", "nodes/1-in-200", "nodes/none"});
+  expect_names("lives", {"finalizers/young", "finalizers/endless", "weak/garbage",
+                         "ephemerons/chain", "ephemerons/tenth", "ledger/handles", "hash"});
   expect_names("server", {"idle-heap", "default", "pause-target", "steps", "stop-the-world"});
 }
 
@@ -133,6 +135,19 @@ TEST(BenchRows, RingTimesEveryPush) {
 TEST(BenchRows, RssLeavesGarbageBehind) {
   for (const Row& row : rows_of("rss", 1)) {
     expect_metrics(row, {"rss_peak_mib", "rss_after_mib", "rss_trimmed_mib", "mappings"});
+  }
+}
+
+TEST(BenchRows, LivesEndAsTheyShould) {
+  for (const Row& row : rows_of("lives", 1000)) {
+    const Metrics metrics = run_isolated(row);
+    if (row.name == "weak/garbage") {
+      EXPECT_EQ(value_of(metrics, "cleared"), 1000);
+    } else if (row.name == "ledger/handles") {
+      EXPECT_LE(value_of(metrics, "peak_mib"), 256);
+    } else if (row.name == "hash") {
+      EXPECT_EQ(value_of(metrics, "changed"), 0);
+    }
   }
 }
 
