@@ -137,6 +137,10 @@ class ObjectLives {
   bool claim_dead(LifeEntry* entry) noexcept;
   /// False, and the entry is freed, if the living object is not registered any more.
   bool still_registered(LifeEntry* entry) noexcept;
+  /// Of a weak reference that stays: a closed queue ends with the next full collection.
+  static void forget_closed_queue(LifeEntry* entry) noexcept {
+    if (entry->queue != nullptr && entry->queue->is_closed()) entry->queue = nullptr;
+  }
   void deliver(LifeEntry* entry) noexcept;
   void destroy(Object* object) noexcept;
   void destroy_all(EntryChain& chain) noexcept;

@@ -142,6 +142,7 @@ void ObjectLives::clear_weak(LifeEntry* entry) {
   if (*target == nullptr) {
     pool_.free(entry);
   } else if (full.is_live(*target)) {
+    forget_closed_queue(entry);
     weak_.push_back(entry);
   } else {
     reinterpret_cast<Slot*>(target)->store(nullptr, std::memory_order_relaxed);

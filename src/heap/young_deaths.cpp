@@ -67,6 +67,7 @@ void ObjectLives::promote_weak(MinorCollector& minor, EntryChain& rest) {
       continue;
     }
     entry->object = minor.current(entry->object);
+    forget_closed_queue(entry);
     weak_.push_back(entry);
   }
 }
