@@ -65,6 +65,8 @@ std::uintptr_t HeapCore::allocate_slow(MutatorState& state, std::size_t bytes,
     rearm(state);
     return object;
   }
+  // Sampling may have been stopped while this thread made room.
+  sampling_.follow(state.samples, state.number, MutatorAccess::free(mutator));
   std::uintptr_t start = MutatorAccess::free(mutator);
   if (alignment > kObjectGranule) start = (start + alignment - 1) & ~(alignment - 1);
   MutatorAccess::free(mutator) = start + bytes;
@@ -176,6 +178,8 @@ std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) 
     Object* const object = allocate_large_within_limit(bytes, span, &refused);
     if (object != nullptr) {
       allocated_.fetch_add(span, std::memory_order_relaxed);
+      // As above: making room may have waited.
+      sampling_.follow(state.samples, state.number, MutatorAccess::free(*state.mutator));
       if (state.samples.sampler.chooses(bytes)) {
         sampling_.take(state.samples, reinterpret_cast<std::uintptr_t>(object), bytes,
                        SampleRoute::kLarge);

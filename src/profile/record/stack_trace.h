@@ -71,8 +71,8 @@ class StackTrace {
   static constexpr std::uint64_t kMultiplier = 0x9fb21c651e98df25;  // of SplitMix-like mixers
 
   static constexpr std::uint64_t mixed(std::uint64_t hash, StackEntry entry) noexcept {
-    hash = (hash ^ entry.value ^ (std::uint64_t{entry.detail} << 20)) * kMultiplier;
-    return hash ^ (hash >> 29);
+    // A polynomial: its terms are mixed at the end, since each step waits for the one before.
+    return hash * kMultiplier + (entry.value ^ (std::uint64_t{entry.detail} << 20));
   }
 
   std::size_t leaves_ = 0;

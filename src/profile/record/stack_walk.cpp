@@ -109,7 +109,7 @@ void walk_frames(std::uintptr_t frame, ReadableStack stack, const Frame* embedde
       embedded = embedded->previous();
     }
     trace.add(StackEntry::of(NodeKind::kNative, link.return_address - 1));
-    recent[walked % StackTrace::kRootFrames] = frame;
+    if (walked >= kWalked) recent[walked % StackTrace::kRootFrames] = frame;
     ++walked;
     if (!goes_on) break;
     low = frame + kWord;

@@ -56,10 +56,10 @@ struct Stream {
   EventBuffer* buffer = nullptr;
   OwnCounter sequence;  ///< of the last sample
   std::size_t interval_bytes = 0;
-  std::uint32_t epoch = 0;        ///< of interval_bytes
-  OwnCounter lost;         ///< in all
-  OwnCounter measured_ns;  ///< inside samples, an estimate
-  LossSums losses{};              ///< not yet in the file
+  std::uint32_t epoch = 0;  ///< of interval_bytes
+  OwnCounter lost;          ///< in all
+  OwnCounter measured_ns;   ///< inside samples, an estimate
+  LossSums losses{};        ///< not yet in the file
   RootAnchor anchor;
   Stream* next_free = nullptr;
   std::array<CacheSlot, kCacheSlots> cache;
