@@ -34,6 +34,11 @@ endforeach()
 set_source_files_properties(src/heap/minor_collector.cpp PROPERTIES COMPILE_OPTIONS
                                                                    "-fno-tree-slp-vectorize")
 
+# Stacks of samples are walked through these by frame pointers.
+set_source_files_properties(src/heap/allocation.cpp src/heap/cursor.cpp src/heap/dynamic.cpp
+                            src/heap/sampling.cpp PROPERTIES COMPILE_OPTIONS
+                                                             "-fno-omit-frame-pointer")
+
 # An allocation of device memory goes through several small functions: position-independent code
 # calls each as if another library might replace it, which costs a tenth.
 set_source_files_properties(
@@ -42,7 +47,7 @@ set_source_files_properties(
 
 target_compile_features(fallow PUBLIC cxx_std_20)
 # A sample's call stack begins inside the library: the walk must get out.
-target_compile_options(fallow PRIVATE ${fallow_warnings} -fno-omit-frame-pointer)
+target_compile_options(fallow PRIVATE ${fallow_warnings})
 target_include_directories(
   fallow
   PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"

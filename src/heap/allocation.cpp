@@ -58,14 +58,13 @@ std::uintptr_t HeapCore::allocate_slow(MutatorState& state, std::size_t bytes,
   Mutator& mutator = *state.mutator;
   serve_stop_request();
   if (state.zeal.active() && !in_no_gc(state)) zeal(state);
-  sampling_.follow(state.samples, state.number, MutatorAccess::free(mutator));
   const std::size_t padding = alignment > kObjectGranule ? kObjectGranule : 0;
   if (bytes > max_nursery_object_ || !make_room(state, bytes + padding)) {
     const std::uintptr_t object = allocate_large(state, bytes);
     rearm(state);
     return object;
   }
-  // Sampling may have been stopped while this thread made room.
+  // Only now: sampling may have begun or ended while this thread made room.
   sampling_.follow(state.samples, state.number, MutatorAccess::free(mutator));
   std::uintptr_t start = MutatorAccess::free(mutator);
   if (alignment > kObjectGranule) start = (start + alignment - 1) & ~(alignment - 1);
@@ -178,7 +177,7 @@ std::uintptr_t HeapCore::allocate_large(MutatorState& state, std::size_t bytes) 
     Object* const object = allocate_large_within_limit(bytes, span, &refused);
     if (object != nullptr) {
       allocated_.fetch_add(span, std::memory_order_relaxed);
-      // As above: making room may have waited.
+      // As above.
       sampling_.follow(state.samples, state.number, MutatorAccess::free(*state.mutator));
       if (state.samples.sampler.chooses(bytes)) {
         sampling_.take(state.samples, reinterpret_cast<std::uintptr_t>(object), bytes,

@@ -8,8 +8,8 @@ namespace fallow::detail {
 
 CursorPiece HeapCore::take_piece(MutatorState& state, std::size_t bytes, std::size_t at_most) {
   serve_stop_request();
-  sampling_.follow(state.samples, state.number, MutatorAccess::free(*state.mutator));
   if (!make_room(state, bytes)) return {};
+  sampling_.follow(state.samples, state.number, MutatorAccess::free(*state.mutator));
   std::uintptr_t& free = MutatorAccess::free(*state.mutator);
   CursorPiece piece;
   piece.begin = free;
