@@ -46,7 +46,6 @@ set_source_files_properties(
   PROPERTIES COMPILE_OPTIONS "-fno-semantic-interposition")
 
 target_compile_features(fallow PUBLIC cxx_std_20)
-# A sample's call stack begins inside the library: the walk must get out.
 target_compile_options(fallow PRIVATE ${fallow_warnings})
 target_include_directories(
   fallow
