@@ -85,6 +85,10 @@ fallow_test_folder(codegen)
 
 if(FALLOW_BUILD_TOOL)
   fallow_test_folder(tools fallow_tool_parts)
+  # Recordings that nobody has recorded.
+  target_sources(fallow_test_tools PRIVATE "${PROJECT_SOURCE_DIR}/tests/profile/recording_builder.cpp"
+                                           "${PROJECT_SOURCE_DIR}/tests/profile/simulated_program.cpp")
+  target_link_libraries(fallow_test_tools PRIVATE PkgConfig::fallow_zstd PkgConfig::fallow_xxhash)
   # For the tests that run the real executable.
   target_compile_definitions(fallow_test_tools
                              PRIVATE FALLOW_TOOL_PATH="$<TARGET_FILE:fallow_tool>")

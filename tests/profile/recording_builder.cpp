@@ -107,6 +107,14 @@ std::uint32_t RecordingBuilder::type(std::string_view name) {
   return types_;
 }
 
+std::uint32_t RecordingBuilder::code(std::string_view name, std::uint64_t start,
+                                     std::uint64_t bytes) {
+  const std::uint32_t name_number = string(name);
+  definition(static_cast<std::uint64_t>(DefinitionTag::kCode),
+             Bytes().varint(++codes_).varint(start).varint(bytes).varint(name_number).varint(0));
+  return codes_;
+}
+
 std::uint32_t RecordingBuilder::epoch(std::uint64_t interval_bytes, std::int64_t time_ns) {
   definition(static_cast<std::uint64_t>(DefinitionTag::kEpoch),
              Bytes().varint(++epochs_).varint(interval_bytes).signed_varint(time_ns));

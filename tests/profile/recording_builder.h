@@ -75,6 +75,8 @@ class RecordingBuilder {
   /// A node for a new function of an embedded language.
   std::uint32_t frame(std::uint32_t parent, std::string_view name);
   std::uint32_t type(std::string_view name);
+  /// Code made at run time.
+  std::uint32_t code(std::string_view name, std::uint64_t start, std::uint64_t bytes);
   std::uint32_t epoch(std::uint64_t interval_bytes, std::int64_t time_ns = 0);
   void thread(std::uint32_t stream, std::uint64_t id, std::string_view name);
 
@@ -120,6 +122,7 @@ class RecordingBuilder {
   std::uint32_t functions_ = 0;
   std::uint32_t nodes_ = 0;
   std::uint32_t types_ = 0;
+  std::uint32_t codes_ = 0;
   std::uint32_t epochs_ = 0;
   Bytes definitions_;
   std::map<std::uint32_t, OpenChunk> events_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "platform/split_mix.h"
+#include "profile/analysis/address_map.h"
 
 namespace fallow::profile {
 namespace {
@@ -40,6 +41,13 @@ class Building {
     for (const Module& module : recording.definitions.modules) {
       files_.push_back({recording.text(module.path), recording.text(module.build_id), module.bias});
     }
+    const Definitions& known = recording.definitions;
+    for (std::uint32_t i = 1; i < known.modules.size(); ++i) {
+      last_modules_.add(known.modules[i].start, known.modules[i].end, i);
+    }
+    for (std::uint32_t i = 1; i < known.codes.size(); ++i) {
+      last_codes_.add(known.codes[i].start, known.codes[i].start + known.codes[i].bytes, i);
+    }
   }
 
   CallTree build(const StepProgress& progress) {
@@ -69,7 +77,8 @@ class Building {
   const std::vector<std::uint32_t>& frames_of(const Node& node) {
     const std::pair<std::uint64_t, std::uint64_t> key(
         node.value ^ (std::uint64_t{static_cast<std::uint8_t>(node.kind)} << 62),
-        node.kind == NodeKind::kNative ? module_of(node) : node.detail);
+        node.kind == NodeKind::kNative ? (std::uint64_t{code_of(node)} << 32) | module_of(node)
+                                       : node.detail);
     const auto [found, is_new] = known_.try_emplace(key);
     if (is_new) found->second = resolve(node);
     return found->second;
@@ -90,17 +99,20 @@ class Building {
     return {frame({named(text), 0, 0, 0, category})};
   }
 
-  // The module may have been noticed only after the first sample in it.
+  // A module may have been noticed only after the first sample in it, and code named only then.
   std::uint32_t module_of(const Node& node) const {
-    if (node.module != 0) return node.module;
-    const std::vector<Module>& modules = recording_.definitions.modules;
-    for (auto number = static_cast<std::uint32_t>(modules.size()); number-- > 1;) {
-      if (node.value >= modules[number].start && node.value < modules[number].end) return number;
-    }
-    return 0;
+    return node.module != 0 ? node.module : last_modules_.at(node.value);
+  }
+  std::uint32_t code_of(const Node& node) const {
+    if (node.code != 0) return node.code;
+    return module_of(node) != 0 ? 0 : last_codes_.at(node.value);
   }
 
   std::vector<std::uint32_t> native(const Node& node) {
+    if (const std::uint32_t code = code_of(node); code != 0) {
+      const std::string& name = recording_.text(recording_.definitions.codes[code].name);
+      return {frame({named(name), 0, 0, 0, FrameCategory::kLanguage})};
+    }
     const std::uint32_t module = module_of(node);
     const LoadedFile& file = files_[module];
     const std::uint32_t path = tree_.texts.number_of(file.path);
@@ -145,6 +157,8 @@ class Building {
   const Recording& recording_;
   Symbolizer& symbolizer_;
   std::vector<LoadedFile> files_;  // by module
+  AddressMap last_modules_;
+  AddressMap last_codes_;
   CallTree tree_;
   std::unordered_map<Frame, std::uint32_t, FrameHash> frame_numbers_;
   std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t, PairHash> children_;

@@ -43,6 +43,9 @@ std::string DefinitionDecoder::decode(std::uint64_t tag, ByteReader body) {
     case DefinitionTag::kEpoch:
       problem = epoch(body);
       break;
+    case DefinitionTag::kCode:
+      problem = code(body);
+      break;
     default:
       return {};
   }
@@ -79,14 +82,7 @@ std::string DefinitionDecoder::module(ByteReader& body) {
   module.end = body.varint();
   module.bias = body.varint();
   if (module.end < module.start) return fmt::format("module {} ends before it starts", number);
-  // What lies in its way has been unloaded.
-  auto next = loaded_.lower_bound(module.start);
-  if (next != loaded_.begin()) {
-    const auto before = std::prev(next);
-    if (definitions_.modules[before->second].end > module.start) next = loaded_.erase(before);
-  }
-  while (next != loaded_.end() && next->first < module.end) next = loaded_.erase(next);
-  loaded_[module.start] = static_cast<std::uint32_t>(number);
+  modules_.add(module.start, module.end, static_cast<std::uint32_t>(number));
   definitions_.modules.push_back(module);
   return {};
 }
@@ -123,7 +119,8 @@ std::string DefinitionDecoder::node(ByteReader& body) {
   node.detail = body.varint();
   switch (kind) {
     case static_cast<std::uint64_t>(NodeKind::kNative):
-      node.module = module_at(node.value);
+      node.module = modules_.at(node.value);
+      node.code = codes_.at(node.value);
       break;
     case static_cast<std::uint64_t>(NodeKind::kEmbedded):
       if (node.value >= definitions_.functions.size()) {
@@ -178,11 +175,20 @@ std::string DefinitionDecoder::epoch(ByteReader& body) {
   return {};
 }
 
-std::uint32_t DefinitionDecoder::module_at(std::uint64_t address) const {
-  auto after = loaded_.upper_bound(address);
-  if (after == loaded_.begin()) return 0;
-  const std::uint32_t number = std::prev(after)->second;
-  return address < definitions_.modules[number].end ? number : 0;
+std::string DefinitionDecoder::code(ByteReader& body) {
+  const std::uint64_t number = body.varint();
+  if (auto problem = check_number(number, definitions_.codes, "code"); !problem.empty()) {
+    return problem;
+  }
+  Code code;
+  code.start = body.varint();
+  code.bytes = body.varint();
+  code.name = string_number(body);
+  body.signed_varint();  // time
+  if (code.start + code.bytes < code.start) return fmt::format("code {} has no end", number);
+  codes_.add(code.start, code.start + code.bytes, static_cast<std::uint32_t>(number));
+  definitions_.codes.push_back(code);
+  return {};
 }
 
 }  // namespace fallow::profile

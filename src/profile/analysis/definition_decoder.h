@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 
+#include "profile/analysis/address_map.h"
 #include "profile/analysis/byte_reader.h"
 #include "profile/analysis/recording.h"
 
@@ -25,12 +25,12 @@ class DefinitionDecoder {
   std::string type(ByteReader& body);
   std::string thread(ByteReader& body);
   std::string epoch(ByteReader& body);
+  std::string code(ByteReader& body);
   std::uint32_t string_number(ByteReader& body);
-  [[nodiscard]] std::uint32_t module_at(std::uint64_t address) const;
 
   Definitions& definitions_;
-  // Start address -> module, without those whose place a later one has taken.
-  std::map<std::uint64_t, std::uint32_t> loaded_;
+  AddressMap modules_;
+  AddressMap codes_;
   bool bad_string_ = false;
 };
 

@@ -27,6 +27,13 @@ struct Module {
   std::uint64_t bias = 0;  ///< address in the process = address in the file + bias
 };
 
+/// Machine code made at run time.
+struct Code {
+  std::uint64_t start = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t name = 0;  ///< a string
+};
+
 /// Of an embedded language.
 struct Function {
   std::uint32_t name = 0;  ///< a string
@@ -40,6 +47,7 @@ struct Node {
   std::uint32_t parent = 0;  ///< always less than the node's own number
   NodeKind kind = NodeKind::kMarker;
   std::uint32_t module = 0;  ///< of native code: the newest module there when the node was defined
+  std::uint32_t code = 0;    ///< the same for code made at run time
   std::uint64_t value = 0;   ///< an address, a function or a string
   std::uint64_t detail = 0;
 };
@@ -62,6 +70,7 @@ struct Definitions {
   std::vector<Node> nodes = std::vector<Node>(1);
   std::vector<std::uint32_t> types = std::vector<std::uint32_t>(1);  ///< strings
   std::vector<Epoch> epochs = std::vector<Epoch>(1);
+  std::vector<Code> codes = std::vector<Code>(1);
   std::map<std::uint32_t, ThreadInfo> threads;  ///< by stream
 };
 

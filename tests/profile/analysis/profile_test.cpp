@@ -114,6 +114,23 @@ TEST(Profile, EmbeddedFunctionsHaveLinesAndUnknownCodeHasOffsets) {
   EXPECT_EQ(profile.tree.frames[last].category, FrameCategory::kCollector);
 }
 
+TEST(Profile, CodeMadeAtRunTimeHasNames) {
+  RecordingBuilder builder;
+  builder.epoch(64);
+  const auto early = builder.node(0, NodeKind::kNative, 0x5010);
+  builder.code("first", 0x5000, 0x100);
+  const auto old = builder.node(early, NodeKind::kNative, 0x5020);
+  builder.code("second", 0x5000, 0x40);
+  const auto young = builder.node(old, NodeKind::kNative, 0x5030);
+  builder.sample(1, 1, {1, young, 64});
+  const Profile profile = profile_of(builder);
+  std::vector<std::string> stack;
+  for (const auto frame : profile.tree.stack_of(profile.vertex_of(profile.recording.samples[0]))) {
+    stack.push_back(profile.tree.name(frame));
+  }
+  EXPECT_EQ(stack, (std::vector<std::string>{"second", "first", "second"}));
+}
+
 // Places, types and survival of programs whose truth is known, for many seeds and intervals.
 TEST(Profile, EstimatesAreTrue) {
   int inside = 0;

@@ -131,6 +131,7 @@ TEST(RecordingReader, RefusesWhatNamesTheUnknown) {
       {"unknown string", 2, 4, Bytes().varint(22).varint(0).varint(3).varint(999).varint(0)},
       {"unknown string", 2, 5, Bytes().varint(2).varint(kMax)},
       {"ends before", 2, 2, Bytes().varint(2).varint(0).varint(0).varint(9).varint(8).varint(0)},
+      {"no end", 2, 8, Bytes().varint(1).varint(kMax).varint(2).varint(0).varint(0)},
       {"interval 0", 2, 7, Bytes().varint(2).varint(0).varint(0)},
       {"cut short", 2, 7, Bytes().varint(2)},
       {"cut short", 2, 3, Bytes().varint(21).varint(1).varint(1).varint(1).varint(kMax)},
