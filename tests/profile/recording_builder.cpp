@@ -46,6 +46,7 @@ void RecordingBuilder::meta(std::string_view key, std::string_view value) {
 
 void RecordingBuilder::definition(std::uint64_t tag, const Bytes& body) {
   definitions_.record(tag, body);
+  if (definitions_.string().size() > 1'000'000) flush();
 }
 
 std::uint32_t RecordingBuilder::string(std::string_view text) {

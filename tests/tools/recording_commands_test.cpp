@@ -27,12 +27,12 @@ class RecordingCommands : public ::testing::Test {
  protected:
   void SetUp() override { record("run.fallow", 1); }
 
-  void record(const std::string& name, std::uint64_t seed) {
+  void record(const std::string& name, std::uint64_t seed, std::uint64_t objects = 20'000) {
     test::RecordingBuilder builder;
     builder.meta("command", std::string("/bin/cc\0-O2", 11));
     builder.meta("pid", "7");
     auto program = test::simulated_compiler();
-    program.record({.seed = seed, .interval_bytes = 4096, .objects = 20'000}, builder);
+    program.record({.seed = seed, .interval_bytes = 4096, .objects = objects}, builder);
     builder.write(scratch_.file(name));
   }
 
@@ -129,8 +129,9 @@ TEST_F(RecordingCommands, ExportsByNameAndOverwritesNothing) {
 TEST_F(RecordingCommands, LimitsFailWhenTheyAreExceeded) {
   EXPECT_EQ(run("pauses --fail-over 0.01 " + file()).exit_code, 2);
   EXPECT_EQ(run("pauses --fail-over 1000 " + file()).exit_code, 0);
-  EXPECT_EQ(run("leaks --fail-over 1 " + file()).exit_code, 2);
-  EXPECT_EQ(run("leaks --fail-over 1G " + file()).exit_code, 0);
+  record("long.fallow", 1, 200'000);
+  EXPECT_EQ(run("leaks --fail-over 1 " + file("long.fallow")).exit_code, 2);
+  EXPECT_EQ(run("leaks --fail-over 1G " + file("long.fallow")).exit_code, 0);
 }
 
 TEST_F(RecordingCommands, ComparesTwoRecordings) {

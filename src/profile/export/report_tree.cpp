@@ -1,7 +1,6 @@
 #include "profile/export/report_tree.h"
 
 #include <algorithm>
-#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -76,11 +75,7 @@ class Building {
       total[tree_.node_of_sample[i]] += static_cast<double>(profile_.recording.samples[i].weight);
     }
     for (std::size_t i = total.size(); i-- > 1;) total[tree_.nodes[i].parent] += total[i];
-    // A node is never larger than its parent, so that what is kept hangs together.
-    std::vector<double> sorted = total;
-    const auto limit = sorted.begin() + static_cast<std::ptrdiff_t>(max_nodes / 2);
-    std::nth_element(sorted.begin(), limit, sorted.end(), std::greater<>());
-    const double least = *limit;
+    const std::vector<bool> kept = largest(total, max_nodes / 2);
     std::vector<ReportTree::Node> old = std::exchange(tree_.nodes, {});
     std::vector<std::uint32_t> moved(old.size());
     children_.clear();
@@ -88,7 +83,7 @@ class Building {
     for (std::size_t i = 1; i < old.size(); ++i) {
       const std::uint32_t parent = moved[old[i].parent];
       const bool in_rest = is_rest_.contains(parent);
-      if (total[i] > least && !in_rest) {
+      if (kept[i] && !in_rest) {
         moved[i] = static_cast<std::uint32_t>(tree_.nodes.size());
         tree_.nodes.push_back({parent, old[i].name, old[i].file, old[i].kind});
       } else {
@@ -97,6 +92,20 @@ class Building {
       }
     }
     for (std::uint32_t& node : tree_.node_of_sample) node = moved[node];
+  }
+
+  // Among equals the first: no node is larger than its parent or comes before it, so that what is
+  // kept hangs together.
+  static std::vector<bool> largest(const std::vector<double>& total, std::size_t count) {
+    std::vector<std::uint32_t> order(total.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
+    std::nth_element(order.begin(), end, order.end(), [&total](std::uint32_t a, std::uint32_t b) {
+      return total[a] != total[b] ? total[a] > total[b] : a < b;
+    });
+    std::vector<bool> kept(total.size());
+    for (auto i = order.begin(); i != end; ++i) kept[*i] = true;
+    return kept;
   }
 
   std::uint32_t rest_of(std::uint32_t parent) {

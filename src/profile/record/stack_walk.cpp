@@ -24,7 +24,7 @@ struct Link {
 };
 
 // The words are the program's, written at any time before; AddressSanitizer keeps red zones there.
-[[gnu::no_sanitize("address", "thread")]] Link read_link(std::uintptr_t frame) noexcept {
+__attribute__((no_sanitize("address", "thread"))) Link read_link(std::uintptr_t frame) noexcept {
   const auto* const words = reinterpret_cast<const volatile std::uintptr_t*>(frame);
   return {words[0], words[1]};
 }
@@ -61,7 +61,7 @@ ReturnPoint return_point(std::uintptr_t frame) noexcept {
   return {link.next, link.return_address};
 }
 
-[[gnu::no_sanitize("address", "thread")]] std::uint8_t* copy_stack(std::uint8_t* at,
+__attribute__((no_sanitize("address", "thread"))) std::uint8_t* copy_stack(std::uint8_t* at,
                                                                    std::uintptr_t start,
                                                                    std::size_t bytes) noexcept {
   const auto* const words = reinterpret_cast<const volatile std::uintptr_t*>(start);
