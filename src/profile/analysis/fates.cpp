@@ -55,9 +55,9 @@ std::uint64_t join_fates(Recording& recording) {
     return key_of(samples[a]) < key_of(samples[b]);
   });
   // Of two statements about one sample, a death is the last.
-  std::stable_sort(fates.begin(), fates.end(), [](const FateRecord& a, const FateRecord& b) {
-    return std::make_tuple(a.stream, a.sequence, is_death(a.kind)) <
-           std::make_tuple(b.stream, b.sequence, is_death(b.kind));
+  std::sort(fates.begin(), fates.end(), [](const FateRecord& a, const FateRecord& b) {
+    return std::make_tuple(a.stream, a.sequence, is_death(a.kind), a.time_ns) <
+           std::make_tuple(b.stream, b.sequence, is_death(b.kind), b.time_ns);
   });
   for (Sample& sample : samples) sample.fate_ns = recording.end_ns;
   std::uint64_t unmatched = 0;

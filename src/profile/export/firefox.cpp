@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
+#include <tuple>
 
 #include "profile/export/exporter.h"
 #include "profile/export/firefox_stacks.h"
@@ -157,8 +157,9 @@ class Writing {
 
   void counter(const std::string& name, const char* description, const char* color,
                std::vector<Point> points) {
-    std::stable_sort(points.begin(), points.end(),
-                     [](const Point& a, const Point& b) { return a.time_ms < b.time_ms; });
+    std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
+      return std::tie(a.time_ms, a.level) < std::tie(b.time_ms, b.level);
+    });
     // The viewer takes the first row's difference as 0.
     points.insert(points.begin(), {0, 0});
     json_.begin_object().member("name", name).member("category", "Memory");
