@@ -61,9 +61,8 @@ ReturnPoint return_point(std::uintptr_t frame) noexcept {
   return {link.next, link.return_address};
 }
 
-__attribute__((no_sanitize("address", "thread"))) std::uint8_t* copy_stack(std::uint8_t* at,
-                                                                   std::uintptr_t start,
-                                                                   std::size_t bytes) noexcept {
+__attribute__((no_sanitize("address", "thread"))) std::uint8_t* copy_stack(
+    std::uint8_t* at, std::uintptr_t start, std::size_t bytes) noexcept {
   const auto* const words = reinterpret_cast<const volatile std::uintptr_t*>(start);
   for (std::size_t i = 0; i < bytes / kWord; ++i) {
     const std::uintptr_t word = words[i];
