@@ -1,42 +1,18 @@
 #include "platform/append_file.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "platform/write_all.h"
 #include "platform/write_signals.h"
 
 namespace fallow::platform {
 namespace {
 
 constexpr mode_t kMode = 0666;
-
-bool wait_until_writable(int descriptor) noexcept {
-  constexpr int kTimeoutMs = 1000;
-  pollfd request{descriptor, POLLOUT, 0};
-  const int ready = poll(&request, 1, kTimeoutMs);
-  return ready > 0 || (ready < 0 && errno == EINTR);
-}
-
-int write_all(int descriptor, const char* bytes, size_t count) noexcept {
-  while (count != 0) {
-    const ssize_t written = ::write(descriptor, bytes, count);
-    if (written > 0) {
-      bytes += written;
-      count -= static_cast<size_t>(written);
-    } else if (written == 0) {
-      return EIO;
-    } else if (errno == EAGAIN) {
-      if (!wait_until_writable(descriptor)) return EAGAIN;
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-}
 
 // A file that is there already: a device is opened, a regular file emptied if that is permitted.
 int open_existing(const char* path, bool overwrite, int* descriptor) noexcept {
@@ -69,7 +45,7 @@ int AppendFile::create(const std::string& path, bool overwrite) noexcept {
 
 int AppendFile::append(const void* bytes, size_t count) noexcept {
   const WriteSignalsHeld held;
-  const int error = write_all(descriptor_, static_cast<const char*>(bytes), count);
+  const int error = write_all(descriptor_, {static_cast<const char*>(bytes), count});
   if (error == 0) {
     size_ += count;
   } else if (regular_ && ftruncate(descriptor_, static_cast<off_t>(size_)) != 0) {

@@ -1,12 +1,12 @@
 #include "platform/output_file.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
 
+#include "platform/write_all.h"
 #include "platform/write_signals.h"
 
 namespace fallow::platform {
@@ -15,30 +15,6 @@ namespace {
 std::string describe(const char* what, const std::string& path, int error) {
   return std::string("cannot ") + what + " '" + path +
          "': " + std::generic_category().message(error);
-}
-
-bool wait_until_writable(int descriptor) noexcept {
-  constexpr int kTimeoutMs = 1000;
-  pollfd request{descriptor, POLLOUT, 0};
-  const int ready = poll(&request, 1, kTimeoutMs);
-  return ready > 0 || (ready < 0 && errno == EINTR);
-}
-
-// 0 on success, else the error number.
-int write_all(int descriptor, std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written > 0) {
-      text.remove_prefix(static_cast<size_t>(written));
-    } else if (written == 0) {
-      return EIO;
-    } else if (errno == EAGAIN) {
-      if (!wait_until_writable(descriptor)) return EAGAIN;
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
 }
 
 }  // namespace

@@ -4,6 +4,10 @@
 
 namespace fallow::telemetry {
 
+double inclusion_probability(std::uint64_t bytes, std::uint64_t interval_bytes) noexcept {
+  return -std::expm1(-static_cast<double>(bytes) / static_cast<double>(interval_bytes));
+}
+
 std::uint64_t ByteSampler::next_gap() noexcept {
   if (interval_ == 0) return kForever;
   // From (0, 1]: the logarithm of zero has no place here.

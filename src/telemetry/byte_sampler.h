@@ -7,6 +7,10 @@
 
 namespace fallow::telemetry {
 
+/// The chance that an object of `bytes` is sampled: 1 − exp(−bytes/interval). Both at least 1.
+[[nodiscard]] double inclusion_probability(std::uint64_t bytes,
+                                           std::uint64_t interval_bytes) noexcept;
+
 /// Decides which allocations are sampled: every byte is chosen with probability 1/interval.
 ///
 /// Gaps between chosen bytes are geometric, so that a gap may be dropped and drawn again at any

@@ -22,10 +22,6 @@ Interval or_unseen(const Tally& tally, std::uint64_t interval_bytes) {
 
 }  // namespace
 
-double inclusion_probability(std::uint64_t bytes, std::uint64_t interval_bytes) {
-  return -std::expm1(-static_cast<double>(bytes) / static_cast<double>(interval_bytes));
-}
-
 void Tally::add(std::uint64_t bytes, std::uint64_t interval_bytes, std::uint64_t weight,
                 double objects) {
   const double p = inclusion_probability(bytes, interval_bytes);

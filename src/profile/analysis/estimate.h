@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "telemetry/byte_sampler.h"
+
 namespace fallow::profile {
 
 /// What is known of a quantity: with a probability of 95 % it lies between these.
@@ -12,8 +14,7 @@ struct Interval {
   [[nodiscard]] bool excludes_zero() const { return low > 0 || high < 0; }
 };
 
-/// The chance that an object of this size is sampled: 1 - exp(-bytes/interval). Both at least 1.
-double inclusion_probability(std::uint64_t bytes, std::uint64_t interval_bytes);
+using telemetry::inclusion_probability;
 
 /// Estimated bytes and objects, added up from samples. Each stands for bytes/p bytes and 1/p
 /// objects; those with p > 0.99 count as exact. O(1) to add to and to merge.

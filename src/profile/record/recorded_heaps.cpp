@@ -11,6 +11,17 @@ namespace fallow::profile {
 namespace {
 /// For a heap whose recording has ended by itself: practically never.
 constexpr std::size_t kNoSamples = IntervalControl::kLargest;
+
+/// What all kinds of pauses have.
+template <class Event>
+PauseFacts facts_of(PauseKind kind, const Event& event) noexcept {
+  PauseFacts facts;
+  facts.kind = kind;
+  facts.wall_ns = event.wall_ns;
+  facts.cpu_ns = event.cpu_ns;
+  return facts;
+}
+
 }  // namespace
 
 SampleId HeapFeed::on_sample(const AllocationSample& sample) noexcept {
@@ -30,10 +41,7 @@ void HeapFeed::on_untracked(std::span<const SampleId> ids) noexcept {
 }
 
 void HeapFeed::on_minor(const MinorEvent& event) {
-  PauseFacts facts;
-  facts.kind = PauseKind::kMinor;
-  facts.wall_ns = event.wall_ns;
-  facts.cpu_ns = event.cpu_ns;
+  PauseFacts facts = facts_of(PauseKind::kMinor, event);
   facts.number = event.number;
   facts.bytes_before = event.nursery_bytes;
   facts.bytes_after = event.surviving_bytes;
@@ -41,20 +49,14 @@ void HeapFeed::on_minor(const MinorEvent& event) {
 }
 
 void HeapFeed::on_step(const StepEvent& event) {
-  PauseFacts facts;
-  facts.kind = PauseKind::kStep;
-  facts.wall_ns = event.wall_ns;
-  facts.cpu_ns = event.cpu_ns;
+  PauseFacts facts = facts_of(PauseKind::kStep, event);
   facts.state_before = static_cast<std::uint64_t>(event.before);
   facts.state_after = static_cast<std::uint64_t>(event.after);
   Recording::instance().pause(number_, facts);
 }
 
 void HeapFeed::on_full(const FullEvent& event) {
-  PauseFacts facts;
-  facts.kind = PauseKind::kFull;
-  facts.wall_ns = event.wall_ns;
-  facts.cpu_ns = event.cpu_ns;
+  PauseFacts facts = facts_of(PauseKind::kFull, event);
   facts.number = event.number;
   facts.bytes_before = event.used_bytes_before;
   facts.bytes_after = event.used_bytes_after;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "platform/fast_unwind.h"
 #include "platform/futex.h"
@@ -223,12 +222,7 @@ SampleId Recording::take(const AllocationSample& sample, const void* caller) noe
 
 void Recording::note_streamless(const AllocationSample& sample) noexcept {
   const std::lock_guard lock(definitions_.mutex());
-  LossSum& sum = streamless_;
-  const double size = static_cast<double>(sample.bytes);
-  const double chance = -std::expm1(-size / static_cast<double>(sample.interval_bytes));
-  ++sum.samples;
-  sum.objects += 1 / chance;
-  sum.bytes += size / chance;
+  streamless_.add(sample.bytes, sample.interval_bytes);
 }
 
 template <class Write>

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "platform/futex.h"
+#include "telemetry/byte_sampler.h"
 
 namespace fallow::profile {
 
@@ -54,15 +55,21 @@ std::uint8_t* Stream::room(BufferPool& pool, std::size_t most, bool* filled_one)
   return buffer == nullptr ? nullptr : buffer->bytes.data() + buffer->used;
 }
 
+void LossSum::add(std::size_t allocated_bytes, std::size_t interval_bytes) noexcept {
+  const double chance = telemetry::inclusion_probability(allocated_bytes, interval_bytes);
+  ++samples;
+  objects += 1 / chance;
+  bytes += static_cast<double>(allocated_bytes) / chance;
+}
+
 void Stream::note_loss(LossReason reason, std::size_t bytes, std::size_t interval) noexcept {
   LossSum& sum = losses[static_cast<std::size_t>(reason)];
-  ++sum.samples;
   lost.add(1);
-  if (interval == 0) return;
-  const double size = static_cast<double>(bytes);
-  const double chance = -std::expm1(-size / static_cast<double>(interval));
-  sum.objects += 1 / chance;
-  sum.bytes += size / chance;
+  if (interval == 0) {
+    ++sum.samples;
+  } else {
+    sum.add(bytes, interval);
+  }
 }
 
 bool Stream::write_losses(BufferPool& pool, std::int64_t now_ns) noexcept {

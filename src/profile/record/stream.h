@@ -17,6 +17,9 @@ struct LossSum {
   std::uint64_t samples = 0;
   double bytes = 0;
   double objects = 0;
+
+  /// A sample of an allocation, taken with this interval.
+  void add(std::size_t allocated_bytes, std::size_t interval_bytes) noexcept;
 };
 inline constexpr std::size_t kLossReasons = 6;  // LossReason begins at 1
 using LossSums = std::array<LossSum, kLossReasons>;
