@@ -15,8 +15,8 @@ class Texts {
   Texts() { number_of({}); }
   Texts(const Texts&) = delete;
   Texts& operator=(const Texts&) = delete;
-  Texts(Texts&&) = default;
-  Texts& operator=(Texts&&) = default;
+  Texts(Texts&&) noexcept = default;
+  Texts& operator=(Texts&&) noexcept = default;
 
   std::uint32_t number_of(std::string_view text) {
     const auto found = numbers_.find(text);
