@@ -43,9 +43,14 @@ class NativeLoad {
     const Standing chosen = standing == "attached"   ? Standing::kAttached
                             : standing == "detached" ? Standing::kDetached
                                                      : Standing::kNone;
+    // A thread that first attaches when the interpreter has ended is beyond help, and no test of
+    // this library.
+    const auto started = std::make_shared<std::latch>(threads);
     for (unsigned i = 0; i < threads; ++i) {
-      threads_.emplace_back(run, handle.shared(), counts, bytes, keep, chosen);
+      threads_.emplace_back(run, handle.shared(), counts, started, bytes, keep, chosen);
     }
+    const BlockingScope detached;
+    started->wait();
   }
   ~NativeLoad() {
     if (!threads_.empty()) counts->stop = true;
@@ -70,10 +75,15 @@ class NativeLoad {
 
  private:
   static void run(std::shared_ptr<SharedDevice> shared, std::shared_ptr<Counts> counts,
-                  std::size_t bytes, std::size_t keep, Standing standing) {
-    if (standing == Standing::kNone) return work(*shared, *counts, bytes, keep, standing);
+                  std::shared_ptr<std::latch> started, std::size_t bytes, std::size_t keep,
+                  Standing standing) {
+    if (standing == Standing::kNone) {
+      started->count_down();
+      return work(*shared, *counts, bytes, keep, standing);
+    }
     call_unwound_by_nobody([&] {
       const PyGILState_STATE state = PyGILState_Ensure();
+      started->count_down();
       if (standing == Standing::kDetached) {
         PyThreadState* const own = PyEval_SaveThread();
         work(*shared, *counts, bytes, keep, standing);

@@ -22,8 +22,9 @@ bool attached() noexcept {
   if constexpr (PY_VERSION_HEX < 0x030C0000) {
     if (current == PyGILState_GetThisThreadState()) return true;
     // The main interpreter is the first, and new ones go before it. Where there are others, this
-    // thread may hold the GIL with a state of theirs, which PyGILState does not know of.
-    return PyInterpreterState_Head() != PyInterpreterState_Main() &&
+    // thread may hold the GIL with a state of theirs, which PyGILState does not know of. When the
+    // interpreter ends, all of them are gone, and the states of threads too.
+    return !InterpreterGate::closed() && PyInterpreterState_Head() != PyInterpreterState_Main() &&
            current->thread_id == PyThread_get_thread_ident();
   }
   return true;
