@@ -34,6 +34,11 @@ struct DeviceOptions {
   unsigned max_regions = 64;
   /// Bytes that regions of a domain may have together; 0: what the backend gives.
   std::uint64_t limit_bytes = 0;
+  /// Bytes of each domain set aside for tensors that are asked for inside a responder or a
+  /// collection, where nobody may reclaim or wait, so that finalizers which allocate can run while
+  /// the device is full. Acquired with the first region, if the backend has them. Less than half of
+  /// what the domain may have; 0: none.
+  std::uint64_t emergency_bytes = 0;
   FitStrategy fit = FitStrategy::kSegregated;
   RegionStrategy regions = RegionStrategy::kFillFirst;
 

@@ -19,9 +19,12 @@ struct UsageStatistics {
   std::uint64_t peak_blocks = 0;
   std::uint64_t total_blocks = 0;
   std::uint64_t regions = 0;
-  std::uint64_t reserved_bytes = 0;   ///< in regions
-  std::uint64_t free_bytes = 0;       ///< in regions
-  std::uint64_t largest_free = 0;     ///< largest free block
+  std::uint64_t reserved_bytes = 0;  ///< in regions
+  std::uint64_t free_bytes = 0;      ///< in regions
+  std::uint64_t largest_free = 0;    ///< largest free block
+  /// In the emergency reserve, which is part of none of the three above: its bytes, …
+  std::uint64_t emergency_bytes = 0;
+  std::uint64_t emergency_free_bytes = 0;  ///< … and the free ones
   std::uint64_t in_flight_bytes = 0;  ///< freed, and still used by a stream; part of current_bytes
   /// 1 - largest_free / free_bytes: 0 when all free memory is one block.
   [[nodiscard]] double fragmentation() const noexcept {

@@ -52,6 +52,7 @@ class Device:
         region_bytes: Sequence[_Size] | None = None,
         max_regions: int = 64,
         limit: _Size | None = None,
+        emergency: _Size = 0,
         fit: Literal["segregated", "first", "best"] = "segregated",
         regions: Literal["fill-first", "balanced"] = "fill-first",
         budget: float = 10.0,

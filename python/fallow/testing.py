@@ -9,7 +9,14 @@ import contextlib
 from fallow import _native
 from fallow._native import HeldMutex, NativeLoad
 
-__all__ = ["HeldMutex", "NativeLoad", "drop_in_native_thread", "faults", "linger_at_exit"]
+__all__ = [
+    "HeldMutex",
+    "NativeLoad",
+    "allocate_in_new_interpreter",
+    "drop_in_native_thread",
+    "faults",
+    "linger_at_exit",
+]
 
 
 @contextlib.contextmanager
@@ -31,6 +38,14 @@ def faults(device, **plan):
         yield
     finally:
         _native.set_faults(device)
+
+
+def allocate_in_new_interpreter(device, nbytes, keep, count):
+    """Allocates and frees in native code while a new interpreter is current in this thread.
+
+    Holds `keep` blocks. Returns how many of the `count` allocations failed.
+    """
+    return _native.allocate_in_new_interpreter(device, nbytes, keep, count)
 
 
 def linger_at_exit(seconds):

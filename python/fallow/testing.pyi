@@ -3,7 +3,14 @@ from typing import Literal, final
 
 from fallow.device import Device
 
-__all__ = ["HeldMutex", "NativeLoad", "drop_in_native_thread", "faults", "linger_at_exit"]
+__all__ = [
+    "HeldMutex",
+    "NativeLoad",
+    "allocate_in_new_interpreter",
+    "drop_in_native_thread",
+    "faults",
+    "linger_at_exit",
+]
 
 @final
 class HeldMutex:
@@ -40,5 +47,6 @@ def faults(
     seed: int = 1,
     thread: int = 0,
 ) -> AbstractContextManager[None]: ...
+def allocate_in_new_interpreter(device: Device, nbytes: int, keep: int, count: int) -> int: ...
 def linger_at_exit(seconds: float) -> None: ...
 def drop_in_native_thread(value: object) -> None: ...

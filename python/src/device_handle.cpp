@@ -85,8 +85,8 @@ void destroy(SharedDevice* shared) {
 
 void create(DeviceHandle* handle, nb::object capacity, const std::string& name, bool backed,
             std::size_t alignment, nb::object region_bytes, unsigned max_regions, nb::object limit,
-            const std::string& fit, const std::string& regions, double budget, double damper,
-            double soft_watermark, double hard_watermark, double watermark_share,
+            nb::object emergency, const std::string& fit, const std::string& regions, double budget,
+            double damper, double soft_watermark, double hard_watermark, double watermark_share,
             bool collect_garbage) {
   HostBackendOptions host;
   host.name = name;
@@ -97,6 +97,7 @@ void create(DeviceHandle* handle, nb::object capacity, const std::string& name, 
   if (!region_bytes.is_none()) options.region_bytes = sizes_of(region_bytes);
   options.max_regions = max_regions;
   if (!limit.is_none()) options.limit_bytes = bytes_of(limit);
+  options.emergency_bytes = bytes_of(emergency);
   options.fit = choice<device::FitStrategy>(fit, "fit",
                                             {{"segregated", device::FitStrategy::kSegregated},
                                              {"first", device::FitStrategy::kFirst},
@@ -215,6 +216,8 @@ capacity         its memory; a list: one entry for each domain (memory bank)
 alignment        offsets and sizes are multiples of it
 region_bytes     sizes of the regions to acquire, tried from the largest down
 limit            bytes that the regions of a domain may have together
+emergency        bytes of each domain set aside for tensors that finalizers and responders ask for
+                 when it is full
 fit              how a free block is found: segregated, first, best
 regions          which region serves: fill-first, balanced
 budget           how long a request may wait and reclaim before it fails
@@ -245,7 +248,7 @@ void bind_device(nb::module_& module) {
   type.def("__init__", &create, nb::arg("capacity") = "64M", nb::kw_only(),
            nb::arg("name") = "host", nb::arg("backed") = true, nb::arg("alignment") = 128,
            nb::arg("region_bytes") = nb::none(), nb::arg("max_regions") = 64,
-           nb::arg("limit") = nb::none(), nb::arg("fit") = "segregated",
+           nb::arg("limit") = nb::none(), nb::arg("emergency") = 0, nb::arg("fit") = "segregated",
            nb::arg("regions") = "fill-first", nb::arg("budget") = 10.0, nb::arg("damper") = 0.01,
            nb::arg("soft_watermark") = 0.0, nb::arg("hard_watermark") = 0.0,
            nb::arg("watermark_share") = 0.05, nb::arg("collect_garbage") = true)

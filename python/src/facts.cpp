@@ -43,6 +43,8 @@ nb::dict facts_of(const device::UsageStatistics& usage) {
   facts["free_bytes"] = usage.free_bytes;
   facts["largest_free"] = usage.largest_free;
   facts["in_flight_bytes"] = usage.in_flight_bytes;
+  facts["emergency_bytes"] = usage.emergency_bytes;
+  facts["emergency_free_bytes"] = usage.emergency_free_bytes;
   facts["fragmentation"] = usage.fragmentation();
   return facts;
 }

@@ -25,6 +25,10 @@ class InterpreterGate {
   /// … until Python has repaired it, as os.fork() does.
   static void repaired_after_fork() noexcept;
 
+  [[nodiscard]] static bool closed() noexcept {
+    return closed_.load(std::memory_order_acquire) != SkipReason::kNone;
+  }
+
   /// The interpreter is gone: not even the state of threads may be looked at.
   static void note_gone() noexcept { gone_.store(true, std::memory_order_release); }
   static bool gone() noexcept { return gone_.load(std::memory_order_acquire); }

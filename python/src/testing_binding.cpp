@@ -43,9 +43,14 @@ class NativeLoad {
     const Standing chosen = standing == "attached"   ? Standing::kAttached
                             : standing == "detached" ? Standing::kDetached
                                                      : Standing::kNone;
+    // A thread that first attaches when the interpreter has ended is beyond help, and no test of
+    // this library.
+    const auto started = std::make_shared<std::latch>(threads);
     for (unsigned i = 0; i < threads; ++i) {
-      threads_.emplace_back(run, handle.shared(), counts, bytes, keep, chosen);
+      threads_.emplace_back(run, handle.shared(), counts, started, bytes, keep, chosen);
     }
+    const BlockingScope detached;
+    started->wait();
   }
   ~NativeLoad() {
     if (!threads_.empty()) counts->stop = true;
@@ -70,10 +75,15 @@ class NativeLoad {
 
  private:
   static void run(std::shared_ptr<SharedDevice> shared, std::shared_ptr<Counts> counts,
-                  std::size_t bytes, std::size_t keep, Standing standing) {
-    if (standing == Standing::kNone) return work(*shared, *counts, bytes, keep, standing);
+                  std::shared_ptr<std::latch> started, std::size_t bytes, std::size_t keep,
+                  Standing standing) {
+    if (standing == Standing::kNone) {
+      started->count_down();
+      return work(*shared, *counts, bytes, keep, standing);
+    }
     call_unwound_by_nobody([&] {
       const PyGILState_STATE state = PyGILState_Ensure();
+      started->count_down();
       if (standing == Standing::kDetached) {
         PyThreadState* const own = PyEval_SaveThread();
         work(*shared, *counts, bytes, keep, standing);
@@ -161,6 +171,37 @@ void drop_in_native_thread(nb::object buffer_memory) {
   }).detach();
 }
 
+/// What a thread of another interpreter does that uses the device from C++.
+std::uint64_t allocate_in_new_interpreter(const DeviceHandle& handle, std::size_t bytes,
+                                          std::size_t keep, std::uint64_t count) {
+  const std::shared_ptr<SharedDevice> shared = handle.shared();
+  PyThreadState* const own = PyThreadState_Get();
+  PyThreadState* const other = Py_NewInterpreter();
+  if (other == nullptr) {
+    PyThreadState_Swap(own);
+    throw UsageError("fallow: no other interpreter could be made");
+  }
+  std::uint64_t failures = 0;
+  std::vector<device::Allocation> kept;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (kept.size() > keep) {
+      shared->device.free(kept.front());
+      kept.erase(kept.begin());
+    }
+    try {
+      kept.push_back(shared->device.allocate(bytes));
+    } catch (const device::OutOfDeviceMemory&) {
+      ++failures;
+    }
+    // Still in its own interpreter, with nothing pending.
+    if (PyThreadState_Get() != other || PyErr_Occurred() != nullptr) ++failures;
+  }
+  for (const device::Allocation each : kept) shared->device.free(each);
+  Py_EndInterpreter(other);
+  PyThreadState_Swap(own);
+  return failures;
+}
+
 double lingering_seconds = 0;
 
 /// The process goes on so long between the interpreter's end and its own.
@@ -199,6 +240,8 @@ void bind_testing(nb::module_& module) {
              nb::arg("nth_allocation") = 0, nb::arg("every_allocation") = 0,
              nb::arg("nth_byte") = 0, nb::arg("nth_reserve") = 0, nb::arg("probability") = 0.0,
              nb::arg("seed") = 1, nb::arg("thread") = 0);
+  module.def("allocate_in_new_interpreter", &allocate_in_new_interpreter, nb::arg("device"),
+             nb::arg("nbytes"), nb::arg("keep"), nb::arg("count"));
   module.def("linger_at_exit", &linger_at_exit, nb::arg("seconds"));
   module.def("drop_in_native_thread", &drop_in_native_thread, nb::arg("object"));
 }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "collection_watch.h"
 #include "interpreter_gate.h"
@@ -18,7 +19,14 @@ bool attached() noexcept {
   PyThreadState* const current = _PyThreadState_UncheckedGet();
   if (current == nullptr) return false;
   // Up to 3.11 this is the state of whichever thread holds the GIL.
-  if constexpr (PY_VERSION_HEX < 0x030C0000) return current == PyGILState_GetThisThreadState();
+  if constexpr (PY_VERSION_HEX < 0x030C0000) {
+    if (current == PyGILState_GetThisThreadState()) return true;
+    // The main interpreter is the first, and new ones go before it. Where there are others, this
+    // thread may hold the GIL with a state of theirs, which PyGILState does not know of. When the
+    // interpreter ends, all of them are gone, and the states of threads too.
+    return !InterpreterGate::closed() && PyInterpreterState_Head() != PyInterpreterState_Main() &&
+           current->thread_id == PyThread_get_thread_ident();
+  }
   return true;
 }
 
@@ -56,14 +64,29 @@ Attachment::Attachment() : refused_(InterpreterGate::enter()) {
   if (refused_ != SkipReason::kNone) return;
   if (!attached()) {
     own_ = std::exchange(detached_from, nullptr);
-    const bool usable =
-        own_ != nullptr && PyThreadState_GetInterpreter(own_) == PyInterpreterState_Main();
-    way_ = usable ? Way::kRestored : Way::kEnsured;
-    call_unwound_by_nobody([this, usable] {
-      if (usable) {
-        PyEval_RestoreThread(own_);
-      } else {
+    PyInterpreterState* const main = PyInterpreterState_Main();
+    PyThreadState* state = own_;
+    if (own_ == nullptr) {
+      way_ = Way::kEnsured;
+    } else if (PyThreadState_GetInterpreter(own_) == main) {
+      way_ = Way::kRestored;
+    } else {
+      // PyGILState means one state for each thread, which may be that of the other interpreter.
+      way_ = Way::kMade;
+      state = PyThreadState_New(main);
+      if (state == nullptr) {
+        // No memory for it.
+        detached_from = std::exchange(own_, nullptr);
+        refused_ = SkipReason::kDisabled;
+        InterpreterGate::leave();
+        return;
+      }
+    }
+    call_unwound_by_nobody([this, state] {
+      if (way_ == Way::kEnsured) {
         ensured_ = PyGILState_Ensure();
+      } else {
+        PyEval_RestoreThread(state);
       }
     });
   }
@@ -75,6 +98,10 @@ Attachment::~Attachment() {
   pending_.reset();
   if (way_ == Way::kRestored) PyEval_SaveThread();
   if (way_ == Way::kEnsured) PyGILState_Release(ensured_);
+  if (way_ == Way::kMade) {
+    PyThreadState_Clear(PyThreadState_Get());
+    PyThreadState_DeleteCurrent();
+  }
   if (way_ != Way::kWasAttached) detached_from = own_;
   InterpreterGate::leave();
 }

@@ -61,7 +61,7 @@ class Attachment {
     PendingError& operator=(const PendingError&) = delete;
     PyObject *type, *value, *trace;
   };
-  enum class Way { kWasAttached, kRestored, kEnsured };
+  enum class Way { kWasAttached, kRestored, kEnsured, kMade };
 
   SkipReason refused_;
   Way way_ = Way::kWasAttached;

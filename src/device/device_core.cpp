@@ -66,6 +66,7 @@ DeviceCore::~DeviceCore() {
     for (const auto& list : domain.regions) {
       for (const Region* const region : list) give_to_backend(*region);
     }
+    if (domain.emergency != nullptr) give_to_backend(*domain.emergency);
   }
 }
 

@@ -112,6 +112,8 @@ class DeviceCore {
   Block* place_or_grow(const PoolRequest& request, DomainId& lacking, bool pass_by);
   /// Acquires a region for `bytes`, without the mutex. False when there is none to be had.
   bool grow(DomainId domain, MemoryType type, std::uint64_t bytes);
+  /// Acquires what DeviceOptions::emergency_bytes sets aside, once. Without the mutex.
+  void set_aside(DomainId domain);
   /// Gives empty regions of a domain back; returns their bytes.
   std::uint64_t release_empty(DomainId domain);
   /// Serves those who wait, in order. With the mutex.

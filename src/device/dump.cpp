@@ -66,7 +66,9 @@ std::string usage_as_json(const UsageStatistics& usage) {
          member("total_blocks", usage.total_blocks) + "," + member("regions", usage.regions) + "," +
          member("reserved_bytes", usage.reserved_bytes) + "," +
          member("free_bytes", usage.free_bytes) + "," + member("largest_free", usage.largest_free) +
-         "," + member("in_flight_bytes", usage.in_flight_bytes) +
+         "," + member("in_flight_bytes", usage.in_flight_bytes) + "," +
+         member("emergency_bytes", usage.emergency_bytes) + "," +
+         member("emergency_free_bytes", usage.emergency_free_bytes) +
          ",\"fragmentation\":" + fragmentation + "}";
 }
 

@@ -12,8 +12,13 @@ namespace fallow::device::detail {
 void DeviceCore::choose_region_sizes() {
   for (const DomainMemory& domain : pool.domains()) {
     const std::uint64_t capacity = domain.info.capacity_bytes;
-    const std::uint64_t most =
+    const std::uint64_t allowed =
         options.limit_bytes != 0 ? std::min(capacity, options.limit_bytes) : capacity;
+    if (options.emergency_bytes != 0 && options.emergency_bytes >= allowed / 2) {
+      throw OptionError("fallow: DeviceOptions: emergency_bytes must be less than half of domain " +
+                        domain.info.name);
+    }
+    const std::uint64_t most = allowed - options.emergency_bytes;
     for (const bool program : {false, true}) {
       std::vector<std::uint64_t> sizes = program && !options.program_region_bytes.empty()
                                              ? options.program_region_bytes
@@ -42,7 +47,25 @@ std::uint64_t DeviceCore::largest_possible(const PoolRequest& request) const noe
   return largest;
 }
 
+void DeviceCore::set_aside(DomainId domain) {
+  {
+    const Locked lock(*this);
+    if (!pool.promise_emergency(domain)) return;
+  }
+  const std::uint64_t bytes = options.emergency_bytes & ~(pool.granule() - 1);
+  RegionMemory memory;
+  const bool given = backend->reserve(domain, MemoryType::kTensor, bytes, memory);
+  bool added = false;
+  {
+    const Locked lock(*this);
+    added = given && pool.add_emergency(domain, bytes, memory);
+    if (!added) pool.break_emergency_promise(domain);
+  }
+  if (given && !added) backend->release(domain, memory, bytes);
+}
+
 bool DeviceCore::grow(DomainId domain, MemoryType type, std::uint64_t bytes) {
+  if (options.emergency_bytes != 0) set_aside(domain);
   for (const std::uint64_t size :
        region_sizes_[domain * kMemoryTypes + static_cast<std::size_t>(type)]) {
     if (size < bytes) break;

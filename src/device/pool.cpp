@@ -9,7 +9,8 @@ namespace fallow::device::detail {
 
 Pool::Pool(const DeviceOptions& options, std::vector<DomainInfo> domains)
     : fit_(options.fit), strategy_(options.regions), granule_(options.alignment) {
-  regions_.reserve(domains.size() * options.max_regions);
+  // One more for what is set aside.
+  regions_.reserve(domains.size() * (options.max_regions + 1));
   domains_.resize(domains.size());
   for (std::size_t i = 0; i < domains.size(); ++i) {
     domains_[i].info = std::move(domains[i]);
@@ -33,6 +34,10 @@ Block* Pool::place_chunk(DomainMemory& domain, const PoolRequest& request, std::
       best = region;
       block = found;
     }
+  }
+  if (best == nullptr && request.emergency && domain.emergency != nullptr) {
+    block = domain.emergency->find(bytes, request.alignment, granule_, thorough);
+    if (block != nullptr) best = domain.emergency;
   }
   if (best == nullptr) return nullptr;
   return best->take(block, bytes, request.alignment, blocks_);
@@ -126,7 +131,8 @@ bool Pool::promise_region(DomainId domain, std::uint64_t bytes,
                           const DeviceOptions& options) noexcept {
   DomainMemory& memory = domains_[domain];
   const std::uint64_t limit =
-      options.limit_bytes != 0 ? options.limit_bytes : memory.info.capacity_bytes;
+      (options.limit_bytes != 0 ? options.limit_bytes : memory.info.capacity_bytes) -
+      options.emergency_bytes;
   if (memory.region_count == options.max_regions || bytes > limit ||
       memory.reserved_bytes > limit - bytes) {
     return false;
@@ -141,20 +147,41 @@ void Pool::break_promise(DomainId domain, std::uint64_t bytes) noexcept {
   domains_[domain].reserved_bytes -= bytes;
 }
 
+bool Pool::promise_emergency(DomainId domain) noexcept {
+  return !std::exchange(domains_[domain].emergency_promised, true);
+}
+
+void Pool::break_emergency_promise(DomainId domain) noexcept {
+  domains_[domain].emergency_promised = false;
+}
+
+bool Pool::add_emergency(DomainId domain, std::uint64_t bytes,
+                         const RegionMemory& memory) noexcept {
+  domains_[domain].emergency = make_region(domain, MemoryType::kTensor, bytes, memory);
+  return domains_[domain].emergency != nullptr;
+}
+
 bool Pool::add_region(DomainId domain, MemoryType type, std::uint64_t bytes,
-                      const RegionMemory& memory) noexcept try {
+                      const RegionMemory& memory) noexcept {
+  Region* const region = make_region(domain, type, bytes, memory);
+  if (region == nullptr) return false;
+  domains_[domain].regions[static_cast<std::size_t>(type)].push_back(region);
+  return true;
+}
+
+Region* Pool::make_region(DomainId domain, MemoryType type, std::uint64_t bytes,
+                          const RegionMemory& memory) noexcept try {
   auto fit = make_fit(fit_, static_cast<unsigned>(std::countr_zero(granule_)));
-  if (!blocks_.reserve(1)) return false;
+  if (!blocks_.reserve(1)) return nullptr;
   auto slot = std::find(regions_.begin(), regions_.end(), nullptr);
   if (slot == regions_.end()) slot = regions_.emplace(regions_.end());
   const auto number = static_cast<std::uint32_t>(slot - regions_.begin());
   Block* const whole = blocks_.take();
   *slot = std::make_unique<Region>(Region::Place{domain, type, number, bytes, memory},
                                    std::move(fit), whole);
-  domains_[domain].regions[static_cast<std::size_t>(type)].push_back(slot->get());
-  return true;
+  return slot->get();
 } catch (const std::bad_alloc&) {
-  return false;
+  return nullptr;
 }
 
 std::unique_ptr<Region> Pool::remove_empty_region(DomainId domain) noexcept {
@@ -182,6 +209,10 @@ UsageStatistics Pool::usage(DomainId domain, MemoryType type) const noexcept {
     usage.free_bytes += region->free_bytes();
     usage.largest_free = std::max(usage.largest_free, region->largest_free());
   }
+  if (type == MemoryType::kTensor && memory.emergency != nullptr) {
+    usage.emergency_bytes = memory.emergency->place().bytes;
+    usage.emergency_free_bytes = memory.emergency->free_bytes();
+  }
   return usage;
 }
 
@@ -189,6 +220,11 @@ bool Pool::consistent() const noexcept {
   for (std::size_t domain = 0; domain < domains_.size(); ++domain) {
     for (std::size_t type = 0; type < kMemoryTypes; ++type) {
       std::uint64_t used = 0;
+      const Region* const emergency = domains_[domain].emergency;
+      if (emergency != nullptr && type == static_cast<std::size_t>(MemoryType::kTensor)) {
+        if (!emergency->consistent()) return false;
+        used = emergency->used_bytes();
+      }
       for (const Region* const region : domains_[domain].regions[type]) {
         if (!region->consistent()) return false;
         used += region->used_bytes();

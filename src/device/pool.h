@@ -22,6 +22,7 @@ struct PoolRequest {
   std::uint64_t domain_set = 1;
   std::uint32_t domains = 1;  ///< in the set
   MemoryType type = MemoryType::kTensor;
+  bool emergency = false;  ///< may use what is set aside
 
   /// What the request needs in one domain.
   [[nodiscard]] std::uint64_t chunk_bytes() const noexcept {
@@ -35,6 +36,8 @@ struct PoolRequest {
 struct DomainMemory {
   DomainInfo info;
   std::vector<Region*> regions[kMemoryTypes];
+  Region* emergency = nullptr;          ///< set aside; in none of the lists, and never given back
+  bool emergency_promised = false;      ///< somebody has it, or is asking the backend for it
   UsageStatistics usage[kMemoryTypes];  ///< the figures that are counted, not those of the regions
   unsigned region_count = 0;
   std::uint64_t reserved_bytes = 0;
@@ -89,6 +92,10 @@ class Pool {
   /// Adds a region that was promised. False when the host's memory is short.
   bool add_region(DomainId domain, MemoryType type, std::uint64_t bytes,
                   const RegionMemory& memory) noexcept;
+  /// The same for what is set aside: true once, for the thread that is to acquire it.
+  bool promise_emergency(DomainId domain) noexcept;
+  bool add_emergency(DomainId domain, std::uint64_t bytes, const RegionMemory& memory) noexcept;
+  void break_emergency_promise(DomainId domain) noexcept;
   /// Takes an empty region of the domain out of the books; null when there is none.
   std::unique_ptr<Region> remove_empty_region(DomainId domain) noexcept;
 
@@ -100,6 +107,8 @@ class Pool {
   Block* place_chunk(DomainMemory& domain, const PoolRequest& request, std::uint64_t bytes,
                      bool thorough) noexcept;
   Placed place_parts(const PoolRequest& request, bool thorough) noexcept;
+  Region* make_region(DomainId domain, MemoryType type, std::uint64_t bytes,
+                      const RegionMemory& memory) noexcept;
   static void count_allocation(DomainMemory& domain, MemoryType type, std::uint64_t bytes) noexcept;
 
   const FitStrategy fit_;

@@ -181,8 +181,13 @@ Block* PressureWait::run(DomainId lacking) {
 
 Block* PressureWait::run_nested(DomainId lacking) {
   core_.poll_streams();
-  Block* const block = core_.place_or_grow(waiter_.request, lacking, true);
-  if (block != nullptr) return block;
+  if (Block* const block = core_.place_or_grow(waiter_.request, lacking, true)) return block;
+  PoolRequest last = waiter_.request;
+  last.emergency = true;
+  {
+    const DeviceCore::Locked lock(core_);
+    if (Block* const block = core_.pool.place(last, true).head) return block;
+  }
   waiter_.domain = lacking;
   give_up(GivenUp::kNested);
 }

@@ -33,6 +33,35 @@ def finalizer_allocates():
     ), outcomes
 
 
+def finalizers_have_a_reserve():
+    """Finalizers that allocate get what is set aside for them, on a device that is full."""
+    device = Device("8M", emergency="1M", max_regions=1)
+    sizes = []
+
+    class Allocating:
+        def __init__(self):
+            self.itself = self
+
+        def __del__(self):
+            sizes.append(len(device.allocate(MIB // 2)))
+
+    kept_buffers = []
+    while (buffer := device.try_allocate(MIB)) is not None:
+        kept_buffers.append(buffer)
+    usage = device.statistics()["domains"][0]["tensor"]
+    assert usage["emergency_free_bytes"] == MIB, usage
+    for _ in range(40):
+        Allocating()
+    gc.collect()
+    assert sizes == [MIB // 2] * 40, sizes
+    assert device.statistics()["domains"][0]["tensor"]["emergency_free_bytes"] == MIB
+    try:
+        device.allocate(MIB // 2, budget=0.1)
+    except OutOfDeviceMemory:
+        return
+    raise AssertionError("the reserve is not for everybody")
+
+
 def collection_in_another_thread():
     """A collection that another thread is in the middle of is waited for, and repeated."""
     gc.disable()  # or this thread may be the one that collects, and wait for itself

@@ -13,7 +13,7 @@ import time
 from fallow import pressure
 from fallow.device import Device
 from fallow.errors import DeviceUnusable, OutOfDeviceMemory
-from fallow.testing import NativeLoad, linger_at_exit
+from fallow.testing import NativeLoad, allocate_in_new_interpreter, linger_at_exit
 from scenario_kit import MIB, Finalized, Holder, churn, fill_with_garbage, in_threads, kept
 
 
@@ -167,6 +167,27 @@ else:
     assert load.failures == 0
     interpreters.destroy(identity)
     churn(device)
+
+
+def native_code_in_subinterpreter(threads):
+    """A thread in which another interpreter is current allocates and frees in native code.
+
+    The garbage that it needs is the main interpreter's.
+    """
+    device = Device("64M", budget=20)
+    fill_with_garbage(device, Finalized)
+    before = pressure.statistics(device)[0]["bytes"]
+
+    def work():
+        for _ in range(5):
+            assert allocate_in_new_interpreter(device, MIB, 4, 100) == 0
+            churn(device, 20)
+
+    if threads == "one":
+        work()
+    else:
+        in_threads(3, work)
+    assert pressure.statistics(device)[0]["bytes"] > before
 
 
 def import_is_quiet():

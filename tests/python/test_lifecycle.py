@@ -20,6 +20,7 @@ LOCKS = [
 ]
 COLLECTIONS = [
     ("finalizer_allocates",),
+    ("finalizers_have_a_reserve",),
     ("collection_in_another_thread",),
     ("garbage_in_two_steps",),
     ("resurrection",),
@@ -41,6 +42,8 @@ PROCESSES = [
     ("fork", "busy"),
     ("fork_without_python",),
     ("subinterpreter",),
+    ("native_code_in_subinterpreter", "one"),
+    ("native_code_in_subinterpreter", "several"),
     ("import_is_quiet",),
 ]
 
