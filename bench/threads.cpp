@@ -44,18 +44,22 @@ Phase together(int count, const Work& work) {
   return {watch.wall_s(), watch.process_cpu_s()};
 }
 
-/// Every thread allocates n objects of 16 bytes, in phases. Before each phase one thread does its
-/// share alone: `scaling` is the median, over these pairs, of the rate of all over the rate of one,
-/// which the machine's changes of speed hardly touch. The CPU time of an object tells what the
-/// threads cost each other even where they have to share the processors with other work.
+/// Every thread allocates n objects of 16 bytes, in phases. Before or after each phase, in turn,
+/// one thread does its share alone: `scaling` is the median, over these pairs, of the rate of all
+/// over the rate of one, which the machine's changes of speed hardly touch. The CPU time of an
+/// object tells what the threads cost each other even where they have to share the processors with
+/// other work.
 Metrics in_phases(int count, std::uint64_t n, const std::function<Phase(int, std::uint64_t)>& run) {
   const std::uint64_t share = std::max<std::uint64_t>(n / kPhases, 1);
   run(count, share);
   std::vector<double> scaling;
   Phase sum{0, 0};
   for (int i = 0; i < kPhases; ++i) {
-    const Phase one = run(1, share);
-    const Phase all = run(count, share);
+    const bool alone_first = i % 2 == 0;
+    const Phase first = run(alone_first ? 1 : count, share);
+    const Phase second = run(alone_first ? count : 1, share);
+    const Phase& one = alone_first ? first : second;
+    const Phase& all = alone_first ? second : first;
     scaling.push_back(one.wall_s / all.wall_s * count);
     sum.wall_s += all.wall_s;
     sum.cpu_s += all.cpu_s;

@@ -4,6 +4,7 @@
 
 #include "platform/clock.h"
 #include "platform/futex.h"
+#include "platform/spin.h"
 #include "platform/thread_id.h"
 #include "telemetry/collector_time.h"
 
@@ -11,24 +12,12 @@ namespace fallow::detail {
 
 namespace {
 
-/// Turns of a spin loop before a wait goes to the kernel: some ten microseconds.
-constexpr int kSpins = 400;
-
-bool spinning_helps() noexcept {
-  static const bool several_cpus = platform::cpu_count() > 1;
-  return several_cpus;
-}
-
-/// Spins until `done()`; false when that takes too long.
-template <class Done>
-bool spin_until(Done&& done) noexcept {
-  if (!spinning_helps()) return done();
-  for (int i = 0; i < kSpins; ++i) {
-    if (done()) return true;
-    platform::spin_pause();
-  }
-  return false;
-}
+/// How long a wait spins before it goes to the kernel: longer than most minor collections take,
+/// about as long as it takes until a thread that slept runs again …
+constexpr std::uint64_t kSpinNs = 50'000;
+/// … and when there are more mutators than processors, so that who spins may keep another from
+/// running.
+constexpr std::uint64_t kCrowdedSpinNs = 5'000;
 
 }  // namespace
 
@@ -114,12 +103,17 @@ void World::resume() noexcept {
   if (waiters_ != 0) platform::futex_wake_all(resumes_);
 }
 
+std::uint64_t World::spin_ns() const noexcept {
+  static const std::size_t processors = platform::cpu_count();
+  return mutator_count() <= processors ? kSpinNs : kCrowdedSpinNs;
+}
+
 void World::wait_until_resumed(Lock& lock) noexcept {
   const std::uint32_t seen = resumes_.load(std::memory_order_acquire);
   ++waiters_;
   lock.unlock();
   const auto resumed = [&] { return resumes_.load(std::memory_order_acquire) != seen; };
-  if (!spin_until(resumed)) {
+  if (!platform::spin_until(resumed, spin_ns())) {
     while (!resumed()) platform::futex_wait(resumes_, seen, 0);
   }
   lock.lock();
@@ -130,7 +124,7 @@ void World::wait_until_quiet(Lock& lock, std::uint64_t started_ns) noexcept {
   lock.unlock();
   const auto quiet = [&] { return running_.load(std::memory_order_acquire) == 0; };
   std::uint64_t warn_at = started_ns + stop_warning_ns_;
-  while (!spin_until(quiet)) {
+  while (!platform::spin_until(quiet, spin_ns())) {
     const std::uint32_t running = running_.load(std::memory_order_acquire);
     if (running == 0) break;
     platform::futex_wait(running_, running, stop_warning_ns_);

@@ -83,6 +83,7 @@ class World {
 
   /// One that ran does so no longer.
   void count_out() noexcept;
+  [[nodiscard]] std::uint64_t spin_ns() const noexcept;
   void wait_until_resumed(Lock& lock) noexcept;
   void wait_until_quiet(Lock& lock, std::uint64_t started_ns) noexcept;
   void report_stuck(std::uint64_t waited_ns) noexcept;

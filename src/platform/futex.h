@@ -16,7 +16,4 @@ void futex_wait(const std::atomic<uint32_t>& word, uint32_t expected, uint64_t t
 // Wakes all threads that wait for `word`.
 void futex_wake_all(const std::atomic<uint32_t>& word) noexcept;
 
-// A hint to the processor inside a short spin loop.
-void spin_pause() noexcept;
-
 }  // namespace fallow::platform

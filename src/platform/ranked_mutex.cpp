@@ -3,11 +3,15 @@
 #include <cstddef>
 
 #include "platform/fatal.h"
+#include "platform/spin.h"
 
 namespace fallow::platform {
 namespace {
 
 using fallow::detail::kChecked;
+
+/// About what sleeping and being woken would take at best.
+constexpr uint64_t kSpinNs = 5'000;
 
 // The mutexes a thread holds, in the order of acquisition. Trivial, so that it is usable during
 // the destruction of other thread-local objects.
@@ -27,6 +31,10 @@ bool holds(const RankedMutex* mutex) noexcept {
 }
 
 }  // namespace
+
+void RankedMutex::lock_contended() {
+  if (!spin_until([this] { return mutex_.try_lock(); }, kSpinNs)) mutex_.lock();
+}
 
 void RankedMutex::refuse_recursion() const {
   if (holds(this)) {

@@ -3,7 +3,8 @@
 // A thread may acquire a mutex only while every mutex it holds has a lower rank. Checked builds
 // (fallow::detail::kChecked) keep the ranks that each thread holds and stop the program at the
 // first violation, naming both locks, whether or not it would have deadlocked this time. In other
-// builds a RankedMutex costs what a std::mutex costs.
+// builds a RankedMutex costs what a std::mutex costs. One that is held for no longer than it takes
+// to change a few words is waited for without going to sleep.
 //
 // Use it with std::lock_guard, std::unique_lock and std::condition_variable_any. native() is for
 // std::condition_variable; a lock taken through native() is invisible to the check.
@@ -57,7 +58,7 @@ class RankedMutex {
 
   void lock() {
     if constexpr (fallow::detail::kChecked) before_lock();
-    mutex_.lock();
+    if (!mutex_.try_lock()) lock_contended();
     if constexpr (fallow::detail::kChecked) note_acquired();
   }
   void unlock() {
@@ -91,6 +92,7 @@ class RankedMutex {
   const char* name() const noexcept { return name_; }
 
  private:
+  void lock_contended();
   void refuse_recursion() const;
   void refuse_wrong_order() const;
   void refuse_too_many() const;

@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include "platform/futex.h"
+#include "platform/spin.h"
 
 namespace fallow::profile {
 

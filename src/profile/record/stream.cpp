@@ -5,7 +5,7 @@
 #include <cmath>
 #include <mutex>
 
-#include "platform/futex.h"
+#include "platform/spin.h"
 #include "telemetry/byte_sampler.h"
 
 namespace fallow::profile {
