@@ -5,7 +5,6 @@
 #include "platform/clock.h"
 #include "platform/futex.h"
 #include "platform/spin.h"
-#include "platform/thread_id.h"
 #include "telemetry/collector_time.h"
 
 namespace fallow::detail {
@@ -104,8 +103,7 @@ void World::resume() noexcept {
 }
 
 std::uint64_t World::spin_ns() const noexcept {
-  static const std::size_t processors = platform::cpu_count();
-  return mutator_count() <= processors ? kSpinNs : kCrowdedSpinNs;
+  return platform::can_run_at_once(mutator_count()) ? kSpinNs : kCrowdedSpinNs;
 }
 
 void World::wait_until_resumed(Lock& lock) noexcept {

@@ -12,9 +12,9 @@ void spin_pause() noexcept {
 #endif
 }
 
-bool spinning_helps() noexcept {
-  static const bool several_processors = cpu_count() > 1;
-  return several_processors;
+bool can_run_at_once(size_t threads) noexcept {
+  static const size_t processors = cpu_count();
+  return threads <= processors;
 }
 
 }  // namespace fallow::platform

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "platform/clock.h"
@@ -15,18 +16,18 @@ namespace fallow::platform {
 // A hint to the processor inside a short spin loop.
 void spin_pause() noexcept;
 
-// Whether another thread can run while this one spins: more than one processor. From the affinity
-// of the first caller's thread.
-bool spinning_helps() noexcept;
+// Whether so many threads find a processor each, judged by the affinity of the first caller's
+// thread.
+bool can_run_at_once(size_t threads) noexcept;
 
 // Spins until `done()`, which any thread may make true; false when that takes longer than
-// `limit_ns`, or at once where spinning cannot help.
+// `limit_ns`, or at once on a single processor.
 template <class Done>
 bool spin_until(Done&& done, uint64_t limit_ns) noexcept {
   // Looking at the clock takes as long as some turns.
   constexpr int kTurnsPerLook = 16;
   if (done()) return true;
-  if (!spinning_helps()) return false;
+  if (!can_run_at_once(2)) return false;
   const uint64_t end = monotonic_ns() + limit_ns;
   do {
     for (int turn = 0; turn < kTurnsPerLook; ++turn) {

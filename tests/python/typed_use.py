@@ -1,4 +1,4 @@
-"""What a typed program does with the package. Checked by `mypy --strict`, and run."""
+"""What a typed program does with the package. `mypy --strict` checks the stubs with it."""
 
 import weakref
 
